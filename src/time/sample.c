@@ -106,14 +106,25 @@ static bool keep_swapped(struct mg_time_sample *s, const struct mg_model_access 
     return true;
 }
 
+/* Whether it is none of `seen` shifted right; `some`: a bit for what one of 64 may be there already, so that those that
+ * lie apart are mostly not looked for. */
+static inline bool is_fresh(uint64_t is, const uint64_t *seen, uint32_t n, unsigned shift, uint64_t *some)
+{
+    const uint64_t bit = UINT64_C(1) << (is * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+    bool fresh = true;
+    for (uint32_t k = *some & bit ? n : 0; k-- > 0 && fresh;)
+        fresh = seen[k] >> shift != is;
+    *some |= bit;
+    return fresh;
+}
+
 static unsigned different_words(const struct mg_model_access *made)
 {
+    uint64_t seen[32], some = 0;
     unsigned n = 0;
-    for (unsigned i = 0; i < 32; i++) {
-        bool fresh = made->mask >> i & 1;
-        for (unsigned k = 0; k < i && fresh; k++)
-            fresh = !(made->mask >> k & 1) || made->address[i] / 4 != made->address[k] / 4;
-        n += fresh;
+    for (uint32_t m = made->mask; m; m &= m - 1) {
+        seen[n] = made->address[__builtin_ctz(m)] / 4;
+        n += is_fresh(seen[n], seen, n, 0, &some);
     }
     return n;
 }
@@ -121,22 +132,16 @@ static unsigned different_words(const struct mg_model_access *made)
 /* The sectors that the lanes touch, each once, and how many lines that is. */
 static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256], uint32_t *lines)
 {
+    uint64_t some = 0, some_lines = 0;
     uint32_t n = 0;
     *lines = 0;
-    for (unsigned lane = 0; lane < 32; lane++) {
-        if (!(made->mask >> lane & 1))
-            continue;
-        uint64_t from = made->address[lane] / 32, to = (made->address[lane] + made->width - 1) / 32;
-        for (uint64_t sector = from; sector <= to && n < 256; sector++) {
-            bool fresh = true, line = true;
-            for (uint32_t k = n; k-- > 0 && fresh;) {
-                fresh = seen[k] != sector;
-                line &= seen[k] / 4 != sector / 4;
-            }
-            if (fresh) {
-                seen[n++] = sector;
-                *lines += line;
-            }
+    for (uint32_t m = made->mask; m; m &= m - 1) {
+        const uint64_t address = made->address[__builtin_ctz(m)], to = (address + made->width - 1) / 32;
+        for (uint64_t sector = address / 32; sector <= to && n < 256; sector++) {
+            if (!is_fresh(sector, seen, n, 0, &some))
+                continue;
+            *lines += is_fresh(sector / 4, seen, n, 2, &some_lines);
+            seen[n++] = sector;
         }
     }
     return n;
@@ -234,15 +239,11 @@ static uint32_t met_phase(const struct mg_access *a)
 /* Of sectors from the first of `base` on. */
 static uint16_t lines_of(const int32_t *sector, uint32_t count, uint64_t base)
 {
-    uint64_t seen[MG_TIME_MET_SECTORS];
+    uint64_t seen[MG_TIME_MET_SECTORS], some = 0;
     uint16_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
-        const uint64_t line = (base + (uint64_t)(int64_t)sector[k]) / 4;
-        bool fresh = true;
-        for (unsigned m = n; m-- > 0 && fresh;)
-            fresh = seen[m] != line;
-        seen[n] = line;
-        n += fresh;
+        seen[n] = (base + (uint64_t)(int64_t)sector[k]) / 4;
+        n += is_fresh(seen[n], seen, n, 0, &some);
     }
     return n;
 }
