@@ -35,6 +35,23 @@ struct mg_time_again {
     uint64_t turn;
 };
 
+/* To find it by, in four rows side by side, which take a third of the time that one behind the other does: all of it
+ * is looked at for each launch. */
+static uint64_t mixed(const struct part *p)
+{
+    uint64_t h[4] = {p->bytes, 1, 2, 3}, word[4];
+    size_t k = 0;
+    for (; k + sizeof(word) <= p->bytes; k += sizeof(word)) {
+        memcpy(word, (const uint8_t *)p->at + k, sizeof(word));
+        for (unsigned i = 0; i < 4; i++) {
+            h[i] = (h[i] ^ word[i]) * UINT64_C(0x9E3779B97F4A7C15);
+            h[i] ^= h[i] >> (29 + i); /* not alike: vectors of 128 bits multiply slower than this does */
+        }
+    }
+    h[0] ^= mg__hash((const uint8_t *)p->at + k, p->bytes - k);
+    return mg__hash(h, sizeof(h));
+}
+
 static void look_at(struct given *g, const struct mg_time_machine *m)
 {
     const struct mg_time_code *code = m->code;
@@ -61,7 +78,7 @@ static void look_at(struct given *g, const struct mg_time_machine *m)
     g->part[4] = (struct part){m->access, m->ninsns * sizeof(*m->access)};
     for (size_t k = 0; k < MG_COUNT(g->part); k++) {
         g->bytes += g->part[k].bytes;
-        g->hash = 31 * g->hash + mg__hash(g->part[k].at, g->part[k].bytes);
+        g->hash = 31 * g->hash + (g->part[k].bytes ? mixed(&g->part[k]) : 0);
     }
 }
 
