@@ -43,6 +43,7 @@ static const struct way {
     {"shapes beside named blocks, 3 threads", NULL, 3, SHAPES, EVERY | KIT_BLOCKS},
     {"named blocks twice, 2 threads", NULL, 2, EVERY | KIT_BLOCKS, EVERY | KIT_BLOCKS},
     {"named blocks beside every access", NULL, 2, EVERY | KIT_BLOCKS, EVERY},
+    {"every access beside named blocks", NULL, 1, EVERY, EVERY | KIT_BLOCKS},
     {"named blocks, and shapes of the others", NULL, 1, EVERY | KIT_BLOCKS | MG_OBSERVE_REST, EVERY | KIT_BLOCKS},
     {"named blocks, and shapes of the others, 3 threads", NULL, 3, SHAPES, EVERY | KIT_BLOCKS | MG_OBSERVE_REST},
     {"no observer", NULL, 2, 0, 0},
@@ -124,8 +125,9 @@ static void hold(const char *what, const char *ptx, struct mg_dim3 grid, struct 
         if (memcmp((void *)(uintptr_t)d->out, (void *)(uintptr_t)devices[0].out, OUT_BYTES) != 0 ||
             memcmp((void *)(uintptr_t)d->sums, (void *)(uintptr_t)devices[0].sums, 4096) != 0)
             fail_msg("%s: %s: other results\n%s", what, ways[i].name, ptx);
-        same(what, ways[i].name, ptx, &k->sums, ways[i].wants, k->observers[0].parted);
-        same(what, ways[i].name, ptx, &k->beside, ways[i].beside, k->observers[1].parted);
+        same(what, ways[i].name, ptx, &k->sums, ways[i].wants, k->observers[0].parted && ways[i].wants & KIT_BLOCKS);
+        same(what, ways[i].name, ptx, &k->beside, ways[i].beside,
+             k->observers[1].parted && ways[i].beside & KIT_BLOCKS);
     }
 }
 
@@ -156,9 +158,8 @@ static void parted(void **state)
                  k == 3 ? ticket : body);
         hold1("in two parts", ptx, k == 0 ? 600 : k == 1 ? 24 : k == 2 ? 15 : 600, k == 1 ? 256 : 96);
         for (size_t i = 0; i < MG_COUNT(ways); i++) {
-            const bool named = ways[i].beside & KIT_BLOCKS;
-            const bool others = ways[i].wants & MG_OBSERVE_EVERY && !(ways[i].wants & KIT_BLOCKS);
-            assert_int_equal(devices[i].kit.observers[1].parted, named && !others && k < 2);
+            const bool named = (ways[i].wants | ways[i].beside) & KIT_BLOCKS;
+            assert_int_equal(devices[i].kit.observers[1].parted, named && k < 2);
         }
     }
 }
