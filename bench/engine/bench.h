@@ -117,8 +117,7 @@ bool bench_engine_making(const struct bench_texts *texts, const struct bench_cas
                          char *error, size_t size);
 /* What the model saw in the last run: shows that it was at work. */
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
-unsigned bench_engine_findings(const struct bench_peer *check);
-unsigned bench_engine_advice(const struct bench_peer *advise); /* pieces of it, of the last run */
+unsigned bench_engine_findings(const struct bench_peer *check); /* of the last run */
 /* Of the last run of a sample the sums of launches that were estimated, and of those the ones whose interval of 95 %
  * has what `exact` counted; and the largest interval, as a part of its sum. */
 struct bench_intervals {
@@ -159,8 +158,6 @@ struct bench_row {
     bool ordered; /* its blocks run one after the other, whatever the number of workers */
     double pairs; /* median of the rounds' ratios: one worker's time over that of several; 0: not measured */
     uint64_t warp_instructions, wavefronts;
-    unsigned findings;                 /* of COL_CHECK, in one run */
-    unsigned advice;                   /* of COL_ADVISE, likewise */
     struct bench_time time[COL_COUNT]; /* runs == 0: not measured */
     struct bench_making making;        /* 0: not measured */
 };

@@ -46,7 +46,7 @@ struct engine {
         double half[MG_METRIC_COUNT];
         bool sampled;
     } * seen;
-    unsigned nseen, findings, advice;
+    unsigned nseen, findings;
 };
 enum { SEEN = 64 };
 
@@ -108,7 +108,7 @@ static void model_done(void *arg, struct mg_report_launch *launch)
 
 static void advised(void *arg, const struct mg_report_advice *advice)
 {
-    ((struct engine *)arg)->advice += (unsigned)advice->nitems;
+    (void)arg, (void)advice;
 }
 
 static void found(void *arg, const struct mg_report_finding *finding)
@@ -176,7 +176,7 @@ static bool engine_reset(struct bench_peer *peer)
     for (int i = 0; i < BENCH_BUFFERS; i++)
         if (c->bytes[i])
             mg__check_filled(e->check, e->buffers[i], c->bytes[i]);
-    e->findings = e->advice = 0;
+    e->findings = 0;
     e->warp_instructions = 0;
     e->ordered = false;
     e->nseen = 0;
@@ -422,11 +422,6 @@ uint64_t bench_engine_wavefronts(const struct bench_peer *engine)
 unsigned bench_engine_findings(const struct bench_peer *check)
 {
     return ((const struct engine *)check)->findings;
-}
-
-unsigned bench_engine_advice(const struct bench_peer *advise)
-{
-    return ((const struct engine *)advise)->advice;
 }
 
 void bench_engine_intervals(const struct bench_peer *sample, const struct bench_peer *exact,

@@ -194,7 +194,7 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
 {
     int failures = 0, done = 0;
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    const struct bench_peer *models = NULL, *interpreted = NULL;
+    const struct bench_peer *models = NULL, *interpreted = NULL, *check = NULL, *check_timed = NULL;
     row->name = cs->name;
     row->size = cs->size;
     row->wild = cs->wild;
@@ -222,12 +222,17 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
             row->wavefronts = bench_engine_wavefronts(c->peer);
             models = c->peer;
         } else if (c->column == COL_CHECK) {
-            row->findings = bench_engine_findings(c->peer);
-        } else if (c->column == COL_ADVISE) {
-            row->advice = bench_engine_advice(c->peer);
+            check = c->peer;
+        } else if (c->column == COL_CHECK_TIMED) {
+            check_timed = c->peer;
         } else if (c->column == COL_INTERPRET) {
             interpreted = c->peer;
         }
+    }
+    if (check && check_timed && bench_engine_findings(check) != bench_engine_findings(check_timed)) {
+        fprintf(stderr, "bench_engine: %s: %u findings, and %u where the launch is timed\n", cs->name,
+                bench_engine_findings(check), bench_engine_findings(check_timed));
+        failures++;
     }
     char error[256];
     if (models && interpreted && !bench_engine_agree(models, interpreted, error, sizeof error)) {
