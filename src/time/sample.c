@@ -46,11 +46,12 @@ struct mg_time_sample *mg__time_sample_create(void)
 
 bool mg__time_sample_clear(struct mg_time_sample *s)
 {
+    enum { KEPT_BYTES = 4 << 20 };
     free(s->swapped);
     s->swapped = NULL;
     s->nswapped = 0;
     s->requests.count = s->sectors.count = 0;
-    return s->requests.capacity <= MG_TIME_SECTORS && s->sectors.capacity <= MG_TIME_SECTORS;
+    return s->requests.capacity * sizeof(*s->requests.at) + s->sectors.capacity * sizeof(*s->sectors.at) <= KEPT_BYTES;
 }
 
 void mg__time_sample_free(struct mg_time_sample *s)
