@@ -36,10 +36,17 @@ static const char *cell(char *text, size_t size, const char *format, double valu
 }
 
 enum { CELLS = 14 };
-static const char *const heads[CELLS] = {"kernel",   "warp insns", "Margay",  "M insn/s", "PoCL",
-                                         "x PoCL",   "plain C",    "x C",     "interp",   "x interp",
-                                         "no model", "model x",    "threads", "speed-up"};
-static const int widths[CELLS] = {17, 10, 10, 8, 10, 7, 10, 7, 10, 8, 10, 7, 10, 8};
+struct table {
+    unsigned cells;
+    const char *heads[CELLS];
+    int widths[CELLS];
+};
+static const struct table kernels = {14,
+                                     {"kernel", "warp insns", "Margay", "M insn/s", "PoCL", "x PoCL", "plain C", "x C",
+                                      "interp", "x interp", "no model", "model x", "threads", "speed-up"},
+                                     {17, 10, 10, 8, 10, 7, 10, 7, 10, 8, 10, 7, 10, 8}};
+static const struct table commands = {
+    9, {"kernel", "profile", "check", "x", "advise", "x", "timed", "check", "x"}, {17, 12, 12, 5, 12, 5, 12, 12, 5}};
 
 static void row_cells(const struct bench_row *row, char text[CELLS][32])
 {
@@ -59,15 +66,26 @@ static void row_cells(const struct bench_row *row, char text[CELLS][32])
     cell(text[13], 32, "%.2f", row->pairs);
 }
 
-static void print_cells(const char text[CELLS][32], bool markdown)
+static void print_cells(const struct table *t, const char text[CELLS][32], bool markdown)
 {
-    for (int i = 0; i < CELLS; i++)
+    for (unsigned i = 0; i < t->cells; i++)
         if (markdown)
-            printf("| %s %s", text[i], i == CELLS - 1 ? "|\n" : "");
+            printf("| %s %s", text[i], i == t->cells - 1 ? "|\n" : "");
         else
-            printf(i ? "  %*s" : "%-*s", widths[i], text[i]);
+            printf(i ? "  %*s" : "%-*s", t->widths[i], text[i]);
     if (!markdown)
         printf("\n");
+}
+
+static void print_heads(const struct table *t, bool markdown)
+{
+    char text[CELLS][32];
+    for (unsigned i = 0; i < t->cells; i++)
+        snprintf(text[i], sizeof text[i], "%s", t->heads[i]);
+    print_cells(t, (const char(*)[32])text, markdown);
+    for (unsigned i = 0; markdown && i < t->cells; i++)
+        printf(i ? "| ---: " : "| --- ");
+    printf(markdown ? "|\n" : "");
 }
 
 static int judge(bool markdown, bool measured, bool met, const char *target, const char *detail)
@@ -235,27 +253,30 @@ static double timed_checks_cost(const struct bench_row *row)
 
 static void print_commands(const struct bench_report *report, bool markdown)
 {
+    char text[CELLS][32];
     bool any = false;
     for (size_t i = 0; i < report->nrows; i++) {
         const struct bench_row *row = &report->rows[i];
+        const double profile = best(row, COL_MODELS), timed = best(row, COL_TIMED);
         if (!row->time[COL_CHECK].runs && !row->time[COL_ADVISE].runs && !row->time[COL_TIMED].runs)
             continue;
         if (!any) {
             printf("\nWhat commands cost: `margay check` and `margay advise` beside `margay profile`; the same of "
                    "launches that the program times\n%s",
                    markdown ? "\n" : "");
-            printf(markdown ? "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n"
-                              "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-                            : "%-17s  %12s  %12s  %5s  %12s  %5s  %12s  %12s  %5s\n",
-                   "kernel", "profile", "check", "x", "advise", "x", "timed", "check", "x");
+            print_heads(&commands, markdown);
         }
         any = true;
-        printf(markdown ? "| %s | %.3f ms | %.3f ms | %.1f | %.3f ms | %.1f | %.3f ms | %.3f ms | %.1f |\n"
-                        : "%-17s  %9.3f ms  %9.3f ms  %5.1f  %9.3f ms  %5.1f  %9.3f ms  %9.3f ms  %5.1f\n",
-               row->name, best(row, COL_MODELS) * 1e3, best(row, COL_CHECK) * 1e3,
-               ratio(best(row, COL_CHECK), best(row, COL_MODELS)), best(row, COL_ADVISE) * 1e3,
-               ratio(best(row, COL_ADVISE), best(row, COL_MODELS)), best(row, COL_TIMED) * 1e3,
-               best(row, COL_CHECK_TIMED) * 1e3, ratio(best(row, COL_CHECK_TIMED), best(row, COL_TIMED)));
+        snprintf(text[0], 32, "%s", row->name);
+        cell(text[1], 32, "%.3f ms", profile * 1e3);
+        cell(text[2], 32, "%.3f ms", best(row, COL_CHECK) * 1e3);
+        cell(text[3], 32, "%.1f", ratio(best(row, COL_CHECK), profile));
+        cell(text[4], 32, "%.3f ms", best(row, COL_ADVISE) * 1e3);
+        cell(text[5], 32, "%.1f", ratio(best(row, COL_ADVISE), profile));
+        cell(text[6], 32, "%.3f ms", timed * 1e3);
+        cell(text[7], 32, "%.3f ms", best(row, COL_CHECK_TIMED) * 1e3);
+        cell(text[8], 32, "%.1f", ratio(best(row, COL_CHECK_TIMED), timed));
+        print_cells(&commands, (const char(*)[32])text, markdown);
     }
 }
 
@@ -270,18 +291,10 @@ int bench_report_print(const struct bench_report *report, bool markdown)
         "ratios.\n\n",
         markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps,
         report->cpu_time ? "processor time" : "time that passes", report->threads);
-    for (int i = 0; i < CELLS; i++)
-        snprintf(text[i], sizeof text[i], "%s", heads[i]);
-    print_cells((const char(*)[32])text, markdown);
-    if (markdown) {
-        printf("| --- ");
-        for (int i = 1; i < CELLS; i++)
-            printf("| ---: ");
-        printf("|\n");
-    }
+    print_heads(&kernels, markdown);
     for (size_t i = 0; i < report->nrows; i++) {
         row_cells(&report->rows[i], text);
-        print_cells((const char(*)[32])text, markdown);
+        print_cells(&kernels, (const char(*)[32])text, markdown);
     }
     print_making(report, markdown);
     print_commands(report, markdown);

@@ -169,7 +169,7 @@ static bool thin(struct mg_advise_block *b)
         for (uint32_t i = 0; i < b->ngrains; i++)
             if (kept(b, b->grains[i].key << b->shift >> SECTOR_SHIFT)) {
                 memmove(b->threads + (size_t)n * b->nwarps, b->threads + (size_t)b->grains[i].set * b->nwarps,
-                        b->nwarps * sizeof(*b->threads)); /* until it is sorted, a set is where its grain is */
+                        b->nwarps * sizeof(*b->threads));
                 b->grains[n] = b->grains[i];
                 b->grains[n].set = n;
                 n++;
@@ -188,13 +188,14 @@ static bool thin(struct mg_advise_block *b)
     return true;
 }
 
-static struct mg_grain *add_grain(struct mg_advise_block *b, uint64_t key, uint32_t site)
+/* Into `place`, its number and 1. */
+static bool add_grain(struct mg_advise_block *b, uint64_t key, uint32_t site, uint16_t *place)
 {
     if (b->ngrains == b->capacity) {
         uint32_t capacity = b->capacity ? b->capacity * 2 : FIRST_SLOTS / 2;
         struct mg_grain *grains = realloc(b->grains, capacity * sizeof(*grains));
         if (!grains)
-            return NULL;
+            return false;
         b->grains = grains;
         b->capacity = capacity;
     }
@@ -202,14 +203,21 @@ static struct mg_grain *add_grain(struct mg_advise_block *b, uint64_t key, uint3
         uint32_t room = MG_MAX(b->capacity * b->nwarps, b->nthreads);
         uint32_t *threads = realloc(b->threads, room * sizeof(*threads));
         if (!threads)
-            return NULL;
+            return false;
         b->threads = threads;
         b->nthreads = room;
     }
-    struct mg_grain *g = &b->grains[b->ngrains];
-    *g = (struct mg_grain){.key = key, .set = b->ngrains++, .site = (uint16_t)site};
-    memset(b->threads + (size_t)g->set * b->nwarps, 0, b->nwarps * sizeof(*b->threads));
-    return g;
+    b->grains[b->ngrains] = (struct mg_grain){.key = key, .set = b->ngrains, .site = (uint16_t)site};
+    memset(b->threads + (size_t)b->ngrains * b->nwarps, 0, b->nwarps * sizeof(*b->threads));
+    *place = (uint16_t)++b->ngrains;
+    return true;
+}
+
+/* `grain`: its number and 1. Until it is sorted, a set is where its grain is. */
+static inline void add_use(struct mg_advise_block *b, uint16_t grain, uint32_t warp, uint32_t lanes)
+{
+    b->grains[grain - 1].uses += lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
+    b->threads[(size_t)(grain - 1) * b->nwarps + warp] |= lanes;
 }
 
 /* Each thread's first two addresses. */
@@ -229,37 +237,50 @@ static bool in_one_sector(const struct mg_access *a, unsigned lane)
     return a->address[lane] >> SECTOR_SHIFT == (a->address[lane] + a->width - 1) >> SECTOR_SHIFT;
 }
 
-/* Lanes use the granules from `from` to `to`, which are in one sector. `at`: where that is known to be, or to look at
- * first; where it is then, or UINT32_MAX if it is none that is kept. False: out of memory. */
+/* Of the granule `key`; its sector is at *at, or else looked up. NULL: out of memory. */
+static uint16_t *place_of(struct mg_advise_block *b, uint64_t key, uint32_t site, uint32_t *at)
+{
+    const uint64_t number = key << b->shift >> SECTOR_SHIFT;
+    if (!is_at(b, *at, number, site) && (*at = sector_of(b, number, site)) == UINT32_MAX)
+        return NULL;
+    return grain_of(b, sector_at(b, *at), key);
+}
+
+/* Lanes use the granules from `from` to `to`, which are in one sector; that is at *at then, or nowhere (UINT32_MAX), if
+ * it was left out to make room. False: out of memory. */
 static bool use(struct mg_advise_block *b, uint32_t warp, uint32_t lanes, uint64_t from, uint64_t to, uint32_t site,
                 uint32_t *at)
 {
-    const uint64_t number = from << b->shift >> SECTOR_SHIFT;
-    const uint32_t uses = lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
     for (uint64_t key = from; key <= to; key++) {
-        if (!is_at(b, *at, number, site) && (*at = sector_of(b, number, site)) == UINT32_MAX)
-            return false;
-        uint16_t *grain = grain_of(b, sector_at(b, *at), key);
-        struct mg_grain *g;
-        if (*grain) {
-            g = &b->grains[*grain - 1];
-        } else {
-            if (b->ngrains >= MG_GRAINS_KEPT) {
-                if (!thin(b))
-                    return false;
-                *at = UINT32_MAX;
-                if (!kept(b, number) || b->ngrains >= MG_GRAINS_KEPT)
-                    return true;
-                key--; /* again, where it is now */
-                continue;
-            }
-            if (!(g = add_grain(b, key, site)))
+        uint16_t *place = place_of(b, key, site, at);
+        if (place && !*place && b->ngrains >= MG_GRAINS_KEPT) {
+            if (!thin(b))
                 return false;
-            *grain = (uint16_t)b->ngrains;
+            *at = UINT32_MAX;
+            if (!kept(b, key << b->shift >> SECTOR_SHIFT) || b->ngrains >= MG_GRAINS_KEPT)
+                return true;
+            place = place_of(b, key, site, at);
         }
-        g->uses += uses;
-        b->threads[(size_t)g->set * b->nwarps + warp] |= lanes;
+        if (!place || (!*place && !add_grain(b, key, site, place)))
+            return false;
+        add_use(b, *place, warp, lanes);
     }
+    return true;
+}
+
+/* The same of a lane in the sector at `at`, if all of its granules there were used before. */
+static bool use_known(struct mg_advise_block *b, const struct mg_access *a, uint32_t at, uint64_t address,
+                      uint32_t lanes)
+{
+    const uint32_t n = (uint32_t)(((address + a->width - 1) >> b->shift) - (address >> b->shift)) + 1;
+    if (at >= b->nsectors)
+        return false;
+    const uint16_t *grain = grain_of(b, sector_at(b, at), address >> b->shift);
+    for (uint32_t k = 0; k < n; k++)
+        if (!grain[k])
+            return false;
+    for (uint32_t k = 0; k < n; k++)
+        add_use(b, grain[k], a->warp, lanes);
     return true;
 }
 
@@ -275,26 +296,7 @@ static uint32_t near(const struct mg_advise_block *b, uint64_t number, uint32_t 
     return UINT32_MAX;
 }
 
-/* Likewise, if all of the granules that lie in the sector at `at` were used before. */
-static bool use_known(struct mg_advise_block *b, const struct mg_access *a, uint32_t at, uint64_t address,
-                      uint32_t lanes)
-{
-    const uint32_t uses = lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1,
-                   n = (uint32_t)(((address + a->width - 1) >> b->shift) - (address >> b->shift)) + 1;
-    if (at >= b->nsectors)
-        return false;
-    const uint16_t *grain = grain_of(b, sector_at(b, at), address >> b->shift);
-    for (uint32_t k = 0; k < n; k++)
-        if (!grain[k])
-            return false;
-    for (uint32_t k = 0; k < n; k++) {
-        b->grains[grain[k] - 1].uses += uses;
-        b->threads[(size_t)(grain[k] - 1) * b->nwarps + a->warp] |= lanes;
-    }
-    return true;
-}
-
-/* A lane, or lanes of one address, whose sector may not be known yet, or whose granules are several. */
+/* The same of a lane anywhere. */
 static bool use_all(struct mg_advise_block *b, const struct mg_access *a, unsigned lane, uint32_t lanes, uint32_t site,
                     uint32_t *at)
 {
