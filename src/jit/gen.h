@@ -92,8 +92,7 @@ struct mg_gen_level {
  * restore registers where compiled code is left and entered. */
 #define MG_GEN_OPS 6000u
 #define MG_GEN_SIZE 40000u /* LLVM's instructions */
-#define MG_GEN_PARTS 10000u
-#define MG_GEN_WATCHED 20000u /* instead, where accesses are observed, and each may be a way out of an arm */
+#define MG_GEN_PARTS 24000u
 #define MG_GEN_APART 40u      /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
 #define MG_GEN_SMALL 300u
 

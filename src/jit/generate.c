@@ -179,7 +179,7 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     g->b = LLVMCreateBuilderInContext(g->cx);
     if (!mg__gen_emit(g)) {
         g->reason = g->reason ? g->reason : "memory";
-    } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : g->tells ? MG_GEN_WATCHED : MG_GEN_PARTS)) {
+    } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : MG_GEN_PARTS)) {
         g->reason = "long";
     } else if (!second_function(g)) {
         g->reason = g->reason ? g->reason : "memory";
