@@ -244,6 +244,14 @@ MG_AVX2 static unsigned degree_of_words(uint32_t mask, const uint32_t word[32])
     return degree_of_vectors(unit, mask);
 }
 
+/* Units of eight bytes, of which a row has 16, as words of 32 banks: those of one bank, and those that are the same,
+ * stay so. */
+MG_AVX2_INLINE __m256i doubles_as_words(__m256i unit)
+{
+    return _mm256_or_si256(_mm256_slli_epi32(_mm256_srli_epi32(unit, 4), 5),
+                           _mm256_and_si256(unit, _mm256_set1_epi32(15)));
+}
+
 MG_AVX2 static unsigned degree_of_addresses(uint32_t mask, const uint64_t address[32])
 {
     const __m256i any = _mm256_set1_epi32((int)(uint32_t)(address[__builtin_ctz(mask)] >> 2));
@@ -392,6 +400,51 @@ uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32
                             : 0;
 }
 
+/* Whether lanes and those next to them, or next but one, have the same place wherever both run. */
+MG_AVX2_INLINE bool in_pairs(const __m256i offset[4], uint32_t mask)
+{
+    uint32_t next = 0, other = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        const __m256i a = _mm256_cmpeq_epi32(offset[k], _mm256_shuffle_epi32(offset[k], 0xb1)),
+                      b = _mm256_cmpeq_epi32(offset[k], _mm256_shuffle_epi32(offset[k], 0x4e));
+        next |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(a)) << 8 * k;
+        other |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(b)) << 8 * k;
+    }
+    const uint32_t both = mask & mask >> 1 & 0x55555555u, far = mask & mask >> 2 & 0x33333333u;
+    return !(both & ~next) || !(far & ~other);
+}
+
+/* As `plain` has it. */
+MG_AVX2 static struct mg_cost cost_of_doubles(uint32_t mask, const uint32_t offset[32], bool load)
+{
+    enum { LOW = 0xffff, ROW = 128, WIDTH = 8 };
+    uint32_t word[32] __attribute__((aligned(32)));
+    __m256i at[4];
+    for (unsigned k = 0; k < 4; k++) {
+        at[k] = _mm256_loadu_si256((const void *)(offset + 8 * k));
+        _mm256_store_si256((void *)(word + 8 * k), doubles_as_words(_mm256_srli_epi32(at[k], 3)));
+    }
+    const uint32_t ideal = ((uint32_t)__builtin_popcount(mask) * WIDTH + ROW - 1) / ROW,
+                   halves = (mask & LOW ? 1u : 0u) + (mask > LOW ? 1u : 0u);
+    const bool paired = load && in_pairs(at, mask);
+    if (paired && degree_of_words(mask, word) == 1)
+        return (struct mg_cost){1, 1};
+    const uint32_t low = mask & LOW ? degree_of_words(mask & LOW, word) : 0,
+                   high = mask > LOW ? degree_of_words(mask & ~(uint32_t)LOW, word) : 0;
+    return (struct mg_cost){low + high, paired ? ideal : MG_MIN(halves, ideal)};
+}
+
+struct mg_cost mg__model_rows_doubles(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows, bool load)
+{
+    struct mg_cost sum = {0, 0};
+    for (uint32_t r = 0; r < rows && mg__isa() >= 3; r++) {
+        const struct mg_cost cost = cost_of_doubles(masks[r], offset[r], load);
+        sum.wavefronts += cost.wavefronts;
+        sum.ideal += cost.ideal;
+    }
+    return sum;
+}
+
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
     if (mg__isa() >= 4)
@@ -405,6 +458,11 @@ uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32
 {
     (void)masks, (void)offset, (void)rows;
     return 0;
+}
+struct mg_cost mg__model_rows_doubles(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows, bool load)
+{
+    (void)masks, (void)offset, (void)rows, (void)load;
+    return (struct mg_cost){0, 0};
 }
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
@@ -451,10 +509,11 @@ unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
 #ifdef __x86_64__
-    if (row_shift == 5 && n > 8 && mg__isa() >= 3) {
-        uint32_t word[32];
-        memcpy(word, unit, n * sizeof *unit);
-        return degree_of_words(UINT32_MAX >> (32 - n), n == 32 ? unit : word);
+    if (row_shift >= 4 && n > 8 && mg__isa() >= 3) {
+        uint32_t word[32] = {0};
+        for (unsigned i = 0; i < n; i++) /* of eight bytes: as above */
+            word[i] = row_shift == 5 ? unit[i] : unit[i] >> 4 << 5 | (unit[i] & 15);
+        return degree_of_words(UINT32_MAX >> (32 - n), row_shift == 5 && n == 32 ? unit : word);
     }
 #endif
     uint32_t far = 0, bank_mask = (1u << row_shift) - 1, banks = 0;

@@ -284,8 +284,12 @@ static bool count_rows(struct worker *w, const struct mg_access *a)
     if (!a->offset || plan->changed || plan->lanes != MG_MODEL_ALL_LANES || (!load && a->kind != MG_ACCESS_ST))
         return false;
     if (a->space == MG_SPACE_SHARED) {
-        const struct mg_cost cost = {(uint32_t)mg__model_rows_words(a->masks, a->offset, a->rows), a->rows};
-        if (!cost.wavefronts || a->width > 4 || !w->launch->model->words_at_once)
+        struct mg_cost cost = {0, a->rows};
+        if (w->launch->model->words_at_once && a->width <= 4)
+            cost.wavefronts = (uint32_t)mg__model_rows_words(a->masks, a->offset, a->rows);
+        else if (w->launch->model->words_at_once && a->width == 8)
+            cost = mg__model_rows_doubles(a->masks, a->offset, a->rows, load);
+        if (!cost.wavefronts)
             return false;
         add_shared(w, a, a->kind, cost, a->rows, t);
     } else if (a->space == MG_SPACE_GLOBAL && a->width <= arch->sector_bytes) {

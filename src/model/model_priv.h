@@ -67,6 +67,8 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32]);
 /* The sum over rows of byte offsets and active lanes (struct mg_access); 0: they must be asked for one by one. */
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows);
+/* The same of loads or stores of 64 bits, and their ideal; no wavefronts: likewise. */
+struct mg_cost mg__model_rows_doubles(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows, bool load);
 /* The distinct sectors of a row, where the access is no wider than one. */
 uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32]);
 /* The same of an atomic whose lanes want no slot twice (sectors.c), from `base` on; 0: its lanes must be asked. */

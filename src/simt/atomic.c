@@ -199,17 +199,18 @@ MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t
     tell_change(w, m, changed);
 }
 
-/* The same of words that nobody else can reach now, by the operations that most programs have. False: not of these. */
-#define WORDS(NEW)                                                      \
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {                \
-        const unsigned i = (unsigned)__builtin_ctz(rest);               \
-        uint32_t *at = (uint32_t *)(void *)where[i], o = *at, v = b[i]; \
-        const uint32_t now = NEW;                                       \
-        differ |= now ^ o;                                              \
-        other |= o ^ v;                                                 \
-        *at = now;                                                      \
-        old[i] = o;                                                     \
-    }                                                                   \
+/* The same of elements that nobody else can reach now, by the operations that most programs have: what becomes of o, as
+ * it was, by the operand v. False: not of these. */
+#define EACH(word, NEW)                                         \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {        \
+        const unsigned i = (unsigned)__builtin_ctz(rest);       \
+        word *at = (word *)(void *)where[i], o = *at, v = b[i]; \
+        const word now = NEW;                                   \
+        differ |= now ^ o;                                      \
+        other |= o ^ v;                                         \
+        *at = now;                                              \
+        old[i] = o;                                             \
+    }                                                           \
     break;
 MG_NO_TSAN static bool words(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
 {
@@ -220,25 +221,68 @@ MG_NO_TSAN static bool words(struct mg_warp *w, const struct mg_mem *m, uint32_t
         return false;
     switch (m->atomop) {
     case MG_ATOM_ADD:
-        WORDS(o + v)
+        EACH(uint32_t, o + v)
     case MG_ATOM_EXCH:
-        WORDS(v)
+        EACH(uint32_t, v)
     case MG_ATOM_CAS:
-        WORDS(o == v ? c[i] : o)
+        EACH(uint32_t, o == v ? c[i] : o)
     case MG_ATOM_AND:
-        WORDS(o & v)
+        EACH(uint32_t, o & v)
     case MG_ATOM_OR:
-        WORDS(o | v)
+        EACH(uint32_t, o | v)
     case MG_ATOM_XOR:
-        WORDS(o ^ v)
+        EACH(uint32_t, o ^ v)
     case MG_ATOM_MIN:
-        WORDS((is_signed ? (int32_t)v < (int32_t)o : v < o) ? v : o)
+        EACH(uint32_t, (is_signed ? (int32_t)v < (int32_t)o : v < o) ? v : o)
     case MG_ATOM_MAX:
-        WORDS((is_signed ? (int32_t)v > (int32_t)o : v > o) ? v : o)
+        EACH(uint32_t, (is_signed ? (int32_t)v > (int32_t)o : v > o) ? v : o)
     default:
         return false;
     }
     failed(w, other && m->atomop == MG_ATOM_CAS);
+    tell_change(w, m, differ != 0);
+    return true;
+}
+MG_NO_TSAN static bool doubles(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
+{
+    const uint64_t *b = mg__slot(w, m->reg[1]), *c = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : b;
+    uint64_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted, differ = m->poll == 0, other = 0;
+    const bool real = m->type == MG_T_F64;
+    if (m->width != 8 || !m->dst64)
+        return false;
+    switch (real && m->atomop != MG_ATOM_ADD ? MG_ATOM_NONE : m->atomop) {
+    case MG_ATOM_ADD:
+        EACH(uint64_t, real ? sem_add_f64(o, v, 0) : o + v)
+    case MG_ATOM_EXCH:
+        EACH(uint64_t, v)
+    case MG_ATOM_CAS:
+        EACH(uint64_t, o == v ? c[i] : o)
+    default:
+        return false;
+    }
+    failed(w, other && m->atomop == MG_ATOM_CAS);
+    tell_change(w, m, differ != 0);
+    return true;
+}
+/* Sums of f32, in memory that others may reach, too, if not `own`; flushed or not, by where it is. */
+MG_NO_TSAN static bool floats(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
+                              bool own)
+{
+    const uint32_t *b = mg__slot(w, m->reg[1]), flush = m->space == MG_SPACE_SHARED ? 0 : SEM_FTZ;
+    uint32_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted, differ = m->poll == 0;
+    if (m->type != MG_T_F32 || m->atomop != MG_ATOM_ADD || m->space == MG_SPACE_GENERIC)
+        return false;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        uint32_t *at = (uint32_t *)(void *)where[i], o = __atomic_load_n(at, __ATOMIC_RELAXED),
+                 now = sem_add_f32(o, b[i], flush);
+        while (!own && !__atomic_compare_exchange_n(at, &o, now, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+            now = sem_add_f32(o, b[i], flush);
+        if (own)
+            *at = now;
+        differ |= now ^ o;
+        old[i] = o;
+    }
     tell_change(w, m, differ != 0);
     return true;
 }
@@ -247,7 +291,7 @@ MG_NO_TSAN static bool words(struct mg_warp *w, const struct mg_mem *m, uint32_t
 MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                                 bool own)
 {
-    if (own && words(w, m, mask, where))
+    if (floats(w, m, mask, where, own) || (own && (words(w, m, mask, where) || doubles(w, m, mask, where))))
         return;
     const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
     void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
