@@ -194,7 +194,7 @@ static void own_code(struct mg_warp *w)
 
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || w->followed ||
+    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || w->followed || op == w->refused ||
         !w->worker->tier->entry_of[op - w->root->code->ops])
         return false;
     struct mg_split *s = &w->splits.at[w->current];
@@ -218,14 +218,18 @@ static bool walk(struct mg_warp *w)
 {
     const struct mg_tier *tier = w->worker->tier;
     w->place = OUTSIDE;
-    w->interpreted = true;
-    mg__warp_run(w);
-    w->interpreted = false;
-    if (w->stop == MG_STOP_ENTER) {
+    w->refused = NULL;
+    for (;;) {
+        w->interpreted = true;
+        mg__warp_run(w);
+        w->interpreted = false;
+        if (w->stop != MG_STOP_ENTER)
+            break;
         w->splits.at[0] = w->splits.at[w->current]; /* the only leaf */
         w->splits.count = 1;
         w->current = 0;
-        const struct mg_engine_point *to = &tier->code->points[tier->entry_of[w->splits.at[0].pc - w->root->code->ops]];
+        const struct mg_op *at = w->splits.at[0].pc;
+        const struct mg_engine_point *to = &tier->code->points[tier->entry_of[at - w->root->code->ops]];
         bool waits = to->kind == MG_ENGINE_AT_BARRIER;
         uint32_t entry = waits ? to->entry : (uint32_t)(to - tier->code->points);
         if (read_in(w, &tier->code->points[entry])) {
@@ -236,8 +240,8 @@ static bool walk(struct mg_warp *w)
                 w->point = to;
             return true;
         }
+        w->refused = at; /* lanes that left a loop at different times, say: it will do at another place */
         mg__warp_choose(w);
-        mg__warp_run(w);
     }
     if (w->stop == MG_STOP_DONE)
         end_warp(w);

@@ -400,8 +400,9 @@ struct mg_warp {
     const bool *some_at; /* by op */
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
+    const struct mg_op *refused; /* where compiled code could have gone on, but for the registers */
     uint8_t place;
-    bool interpreted; /* until compiled code can go on */
+    bool interpreted; /* until it can */
     bool followed;    /* an observer wants its steps */
     bool told;        /* that it has come to the barrier at which it stands */
     bool has_some;    /* blocks for some lanes: the kernel has them, or a function that it calls */
