@@ -31,6 +31,8 @@ struct mg_block_of_memory {
 struct mg_memory {
     uint8_t *base;
     uint64_t reserved, capacity, used, rover;
+    uint64_t in_large_pages; /* bytes of `used`, at most: a page that is touched at all is there as a whole, and a fault
+                                for each 4 KB costs some programs more than their kernels do */
     MG_VEC(struct mg_block_of_memory) live; /* by address */
     uint64_t changes;                       /* of what a snapshot holds */
     struct mg_simt *peers[MG_MAX_PEERS];    /* whose memory our launches may touch, too */
@@ -59,6 +61,7 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
         return MG_ERR_NOMEM;
     }
     m->base = at;
+    m->in_large_pages = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
     m->file = -1;
     m->rover = round_up((uintptr_t)at, MG_GRANULE);
     uint64_t windows = round_up((uintptr_t)at + m->reserved, MG_WINDOW_SIZE);
@@ -151,6 +154,8 @@ enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint6
         uint64_t from = at / MG_GRANULE * MG_GRANULE, to = round_up(at + size, MG_GRANULE) + round_up(MG_PAD, page);
         if (at && mprotect((void *)(uintptr_t)from, to - from, PROT_READ | PROT_WRITE) == 0) {
             struct mg_block_of_memory block = {at, size, name, false, false};
+            if (large && m->used + size <= m->in_large_pages)
+                madvise((void *)(uintptr_t)from, to - from, MADV_HUGEPAGE);
             status = insert(m, first_after(m, at), block);
             if (status == MG_OK) {
                 m->used += size;
