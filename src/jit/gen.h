@@ -87,12 +87,14 @@ struct mg_gen_level {
 #define MG_GEN_GROUPS 256u
 #define MG_GEN_LEVELS 4u  /* arms in arms */
 #define MG_GEN_REGION 64u /* ops of all arms between a branch and where they meet */
-/* Larger kernels are interpreted, and larger ones than MG_GEN_PARTS compiled without arms of branches whose lanes
- * disagree. LLVM needs some 0.1 ms for an instruction of its own, 0.02 with little effort, and most of those save and
- * restore registers where compiled code is left and entered. */
+/* Larger kernels are interpreted. Those with arms of branches whose lanes disagree go without looks at lanes where they
+ * would be larger than MG_GEN_PARTS, and without arms where they are larger than MG_GEN_BLIND even so. LLVM needs some
+ * 0.1 ms for an instruction of its own, 0.02 with little effort, and most of those save and restore registers where
+ * compiled code is left and entered. */
 #define MG_GEN_OPS 6000u
 #define MG_GEN_SIZE 40000u /* LLVM's instructions */
 #define MG_GEN_PARTS 24000u
+#define MG_GEN_BLIND 10000u
 #define MG_GEN_APART 40u      /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
 #define MG_GEN_SMALL 300u
 
@@ -103,6 +105,7 @@ struct mg_gen {
     bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
     bool blind;         /* no look at lanes for a line */
+    bool parts;         /* it has such arms */
     bool masks;         /* the processor moves some of the lanes in one instruction, of whatever size */
     bool *far;          /* by op: an access whose address comes from what lanes have loaded */
     bool tells;         /* accesses are calls that may ask to leave */

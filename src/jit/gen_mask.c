@@ -85,6 +85,7 @@ void mg__gen_regions(struct mg_gen *g)
         block->parts = block->fits = meet && meet->reached && arms_fit(&w, block->end - 1, 1);
         for (uint32_t v = 0; v < g->nvars && block->parts; v++)
             block->parts = !mg__gen_is_live(written, v) || !mg__gen_is_live(meet->live, v) || meet->in[v].vector;
+        g->parts |= block->parts;
     }
 }
 

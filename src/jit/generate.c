@@ -147,13 +147,18 @@ static uint32_t size_of(const struct mg_gen *g)
     return n;
 }
 
+static uint32_t most_parts(const struct mg_gen *g)
+{
+    return g->blind && !g->tells ? MG_GEN_BLIND : MG_GEN_PARTS;
+}
+
 /* Where lanes part. What would be too long goes without looks at lanes, and then without it at all. */
 static bool second_function(struct mg_gen *g)
 {
     for (unsigned round = 0; round < 2; round++) {
         const bool blind = g->blind;
         mg__gen_some(g);
-        if (g->fn == g->first || g->reason || size_of(g) <= MG_GEN_PARTS)
+        if (g->fn == g->first || g->reason || size_of(g) <= most_parts(g))
             break;
         LLVMDeleteFunction(g->fn);
         g->fn = g->first;
@@ -179,7 +184,7 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     g->b = LLVMCreateBuilderInContext(g->cx);
     if (!mg__gen_emit(g)) {
         g->reason = g->reason ? g->reason : "memory";
-    } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : MG_GEN_PARTS)) {
+    } else if (size_of(g) > (g->parts ? most_parts(g) : MG_GEN_SIZE)) {
         g->reason = "long";
     } else if (!second_function(g)) {
         g->reason = g->reason ? g->reason : "memory";
