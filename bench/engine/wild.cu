@@ -426,6 +426,30 @@ KERNEL triangular(float *x, const float *l, const float *b, int n)
     }
 }
 
+KERNEL cholesky(double *out, const double *in, int n)
+{
+    __shared__ double both[2][32][33];
+    double(*a)[33] = both[threadIdx.x / 32];
+    int lane = threadIdx.x % 32, at = here() / 32 * 1024;
+    for (int r = 0; r < 32; r++)
+        a[r][lane] = in[at + r * 32 + lane] + (r == lane ? n : 0);
+    __syncwarp();
+    for (int k = 0; k < 32; k++) {
+        double d = sqrt(a[k][k]);
+        __syncwarp();
+        if (lane == k)
+            a[k][k] = d;
+        else if (lane > k)
+            a[lane][k] /= d;
+        __syncwarp();
+        for (int j = k + 1; j <= lane; j++)
+            a[lane][j] = fma(-a[lane][k], a[j][k], a[lane][j]);
+        __syncwarp();
+    }
+    for (int r = 0; r < 32; r++)
+        out[at + r * 32 + lane] = lane <= r ? a[r][lane] : 0.0;
+}
+
 KERNEL shuffle_sum(u32 *out, const u32 *in, int n)
 {
     __shared__ u32 sums[8];
@@ -474,6 +498,29 @@ KERNEL wave3d(float *next, const float *now, const float *last, int n)
         float sum = now[i - 1] + now[i + 1] + now[i - n] + now[i + n] + now[i - n * n] + now[i + n * n];
         next[i] = 2.0f * now[i] - last[i] + 0.1f * (sum - 6.0f * now[i]);
     }
+}
+
+KERNEL heat_tile(float *out, const float *in, int n)
+{
+    __shared__ float s[18][34];
+    int x = threadIdx.x, from = blockIdx.y * 16 * (n + 2) + blockIdx.x * 32, to = blockIdx.y * 16 * n + blockIdx.x * 32;
+    for (int i = threadIdx.y * 32 + x; i < 18 * 34; i += 128)
+        s[i / 34][i % 34] = in[from + i / 34 * (n + 2) + i % 34];
+    __syncthreads();
+    for (int y = threadIdx.y; y < 16; y += 4)
+        out[to + y * n + x] =
+            0.2f * (s[y + 1][x + 1] + s[y][x + 1] + s[y + 2][x + 1] + s[y + 1][x] + s[y + 1][x + 2]);
+}
+
+KERNEL deposit(float *grid, const float *charge, const u32 *place, int n)
+{
+    u32 p = place[here()];
+    float *at = grid + (p >> 8) % (n - 1) * n + p % (n - 1), q = charge[here()];
+    float x = (p >> 24 & 3) * 0.25f, y = (p >> 26 & 3) * 0.25f;
+    atomicAdd(at, q * (1.0f - x) * (1.0f - y));
+    atomicAdd(at + 1, q * x * (1.0f - y));
+    atomicAdd(at + n, q * (1.0f - x) * y);
+    atomicAdd(at + n + 1, q * x * y);
 }
 
 KERNEL nbody(float4 *out, const float4 *bodies, int n)

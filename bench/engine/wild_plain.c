@@ -417,6 +417,29 @@ CLONES void wild_triangular(void *const *buf, int n)
     }
 }
 
+void wild_cholesky(void *const *b, int n)
+{
+    double *out = b[0];
+    const double *in = b[1];
+    ALL(m, 64)
+    {
+        double(*a)[32] = (double(*)[32])(out + m * 1024);
+        ALL(i, 1024)
+        out[m * 1024 + i] = in[m * 1024 + i] + (i / 32 == i % 32 ? n : 0);
+        ALL(k, 32)
+        {
+            a[k][k] = sqrt(a[k][k]);
+            for (size_t i = k + 1; i < 32; i++)
+                a[i][k] /= a[k][k];
+            for (size_t i = k + 1; i < 32; i++)
+                for (size_t j = k + 1; j <= i; j++)
+                    a[i][j] = fma(-a[i][k], a[j][k], a[i][j]);
+        }
+        ALL(i, 1024)
+        out[m * 1024 + i] = i % 32 <= i / 32 ? out[m * 1024 + i] : 0.0;
+    }
+}
+
 CLONES void wild_shuffle_sum(void *const *b, int n)
 {
     memset(b[0], 0, 64 * 4);
@@ -456,6 +479,33 @@ CLONES void wild_wave3d(void *const *b, int n)
                 float sum = now[i - 1] + now[i + 1] + now[i - n] + now[i + n] + now[i - n * n] + now[i + n * n];
                 next[i] = 2.0f * now[i] - last[i] + 0.1f * (sum - 6.0f * now[i]);
             }
+}
+
+CLONES void wild_heat_tile(void *const *b, int n)
+{
+    float *out = b[0];
+    ALL(y, n)
+    ALL(x, n)
+    {
+        const float *s = (const float *)b[1] + (y + 1) * ((size_t)n + 2) + x + 1;
+        out[y * (size_t)n + x] = 0.2f * (s[0] + s[-(n + 2)] + s[n + 2] + s[-1] + s[1]);
+    }
+}
+
+/* What is added is exact, so that the order does not matter. */
+void wild_deposit(void *const *b, int n)
+{
+    const uint32_t *place = b[2];
+    ALL(i, 65536)
+    {
+        const uint32_t p = place[i], side = (uint32_t)n - 1;
+        float *at = (float *)b[0] + (p >> 8) % side * (uint32_t)n + p % side, q = ((const float *)b[1])[i];
+        float x = (float)(p >> 24 & 3) * 0.25f, y = (float)(p >> 26 & 3) * 0.25f;
+        at[0] += q * (1.0f - x) * (1.0f - y);
+        at[1] += q * x * (1.0f - y);
+        at[n] += q * (1.0f - x) * y;
+        at[n + 1] += q * x * y;
+    }
 }
 
 CLONES void wild_nbody(void *const *b, int n)
