@@ -188,8 +188,8 @@ static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, 
     unsigned each = MG_MAX(width >> u.sector, 1u);
 #ifdef __x86_64__
     if (mask & (mask - 1) && mg__isa() >= 3) {
-        uint32_t found = mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address)
-                                        : distinct_of_addresses(u.sector, mask, address);
+        uint32_t found =
+            mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address) : distinct_of_addresses(u.sector, mask, address);
         if (found)
             return found * each;
     }
@@ -221,81 +221,8 @@ static unsigned row_of(uint64_t line)
     return (unsigned)(((line ^ line >> 2 ^ line >> 5) & 3) ^ (line >> 4 & 1) * 3);
 }
 
-/* Pass by pass, the n lanes of an atomic. */
-static uint32_t passes(struct units u, unsigned n, const uint64_t where[32], const uint8_t slot[32])
-{
-    static const uint8_t bits_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-    const unsigned within = (1u << (u.line - u.sector)) - 1; /* sectors of a line are 8 at the most */
-    uint64_t line[32];
-    uint8_t first[32];                 /* the first lane of this lane's line */
-    uint32_t in_line[32];              /* at a line's first lane: its lanes */
-    uint8_t sectors[32];               /* there: a bit for each sector of the line */
-    uint32_t in_slot[SLOTS] = {0};     /* its lanes so far */
-    uint32_t rival[32], contended = 0; /* the lanes before this one in its slot; the lanes that have any */
-    struct mg_keyset lines = {{0}};
-    uint32_t sum = 0;
-    for (unsigned i = 0; i < n; i++) {
-        line[i] = where[i] >> u.line;
-        first[i] = (uint8_t)(i && line[i] == line[i - 1] ? first[i - 1] : mg__keyset_add(&lines, line, i));
-        if (first[i] == i)
-            in_line[i] = sectors[i] = 0;
-        in_line[first[i]] |= UINT32_C(1) << i;
-        sectors[first[i]] |= (uint8_t)(1u << (where[i] >> u.sector & within));
-        rival[i] = in_slot[slot[i]];
-        in_slot[slot[i]] |= UINT32_C(1) << i;
-        contended |= (uint32_t)(rival[i] != 0) << i;
-    }
-    for (uint32_t waiting = UINT32_MAX >> (32 - n), next; waiting; waiting = next) {
-        unsigned leader = first[__builtin_ctz(waiting)], touched = 0;
-        uint32_t here = waiting & in_line[leader];
-        next = waiting & ~here;
-        if (here == in_line[leader] && !(here & contended)) { /* all at once */
-            touched = sectors[leader];
-            here = 0;
-        }
-        for (; here; here &= here - 1) {
-            unsigned i = (unsigned)__builtin_ctz(here);
-            bool waits = rival[i] & waiting;
-            touched |= waits ? 0 : 1u << (where[i] >> u.sector & within);
-            next |= (uint32_t)waits << i;
-        }
-        sum += bits_of[touched & 15] + (uint32_t)bits_of[touched >> 4];
-    }
-    return sum;
-}
-
-/* Whether one of the lanes `some` shares its line with another lane. */
-static bool has_mate(struct units u, uint32_t some, unsigned n, const uint64_t where[32])
-{
-    for (; some; some &= some - 1) {
-        uint64_t line = where[__builtin_ctz(some)] >> u.line;
-        unsigned lanes = 0;
-        for (unsigned i = 0; i < n; i++)
-            lanes += where[i] >> u.line == line;
-        if (lanes > 1)
-            return true;
-    }
-    return false;
-}
-
-/* The lanes of an atomic whose slot a lane before them wants, too. */
-static uint32_t contended(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
-{
-    const unsigned words = 1u << (u.line - WORD_SHIFT);
-    uint64_t taken[SLOTS / 64] = {0};
-    uint32_t later = 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(m);
-        const uint64_t at = address[lane];
-        const unsigned slot = (unsigned)(at >> WORD_SHIFT & (words - 1)) + row_of((at - origin) >> u.line) * words;
-        later |= (uint32_t)(taken[slot / 64] >> slot % 64 & 1) << lane;
-        taken[slot / 64] |= UINT64_C(1) << slot % 64;
-    }
-    return later;
-}
-
 #ifdef __x86_64__
-/* The slots of 16 lanes, as `contended` finds them. */
+/* The slots of 16 lanes. */
 __attribute__((target("avx512f"), always_inline)) static inline __m512i slots_of(struct units u, __m512i offset,
                                                                                  uint32_t base, uint32_t origin)
 {
@@ -364,62 +291,142 @@ uint32_t mg__model_lanes_at(const uint64_t address[32], unsigned shift, uint64_t
     return same;
 }
 
-/* Whether a lane that waits has another one in its line. If none has, each line is served at once. */
-static bool parts(struct units u, uint32_t waiting, uint32_t mask, const uint64_t address[32])
+/* Which of 32 bytes have the value. */
+static uint32_t bytes_at(const uint8_t of[32], uint8_t value)
 {
-    bool found = false;
-    for (; waiting && !found; waiting &= waiting - 1) {
-        const uint64_t line = address[__builtin_ctz(waiting)] >> u.line;
-        const uint32_t same = mask & mg__model_lanes_at(address, u.line, line);
-        found = (same & (same - 1)) != 0;
+    uint32_t same = 0;
+#ifdef __x86_64__
+    for (unsigned k = 0; k < 32; k += 16) {
+        const __m128i is = _mm_cmpeq_epi8(_mm_loadu_si128((const void *)(of + k)), _mm_set1_epi8((char)value));
+        same |= (uint32_t)_mm_movemask_epi8(is) << k;
     }
-    return found;
+#else
+    for (unsigned i = 0; i < 32; i++)
+        same |= (uint32_t)(of[i] == value) << i;
+#endif
+    return same;
 }
 
-static uint32_t serialised_sectors(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
+/* Lanes of an atomic that want a slot which a lane before them wants, too, and whoever shares a line with one. */
+struct contended {
+    const uint64_t *address;
+    struct units u;
+    uint32_t later;      /* such lanes */
+    uint32_t rivals[32]; /* of these, the lanes before them in their slot */
+    uint32_t lines[32];  /* of several lanes, where one of them is such a lane */
+    unsigned nlines;
+    uint32_t waiting;   /* the lanes of these lines */
+    uint8_t served[32]; /* of rivals in other lines, when: those are served at once, with their first lane */
+};
+
+static void find_slots(struct contended *c, uint32_t mask, uint64_t origin, uint8_t slot[32])
 {
-    uint64_t where[32], sector[32], differ = 0;
-    uint8_t slot[32], last[SLOTS], lanes[SLOTS] = {0}, most[32] = {0};
-    struct mg_keyset sectors = {{0}};
-    unsigned n = 0;
-    uint32_t sum = 0, rivals = 0;
-    for (uint32_t m = mask; m; m &= m - 1, n++) {
-        where[n] = address[__builtin_ctz(m)];
-        differ |= where[n] ^ where[0];
-        const unsigned words = 1u << (u.line - WORD_SHIFT);
-        slot[n] = (uint8_t)((where[n] >> WORD_SHIFT & (words - 1)) + row_of((where[n] - origin) >> u.line) * words);
+    const unsigned words = 1u << (c->u.line - WORD_SHIFT);
+    uint64_t taken[SLOTS / 64] = {0};
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(m);
+        const uint64_t at = c->address[i];
+        slot[i] = (uint8_t)((at >> WORD_SHIFT & (words - 1)) + row_of((at - origin) >> c->u.line) * words);
+        c->later |= (uint32_t)(taken[slot[i] / 64] >> slot[i] % 64 & 1) << i;
+        taken[slot[i] / 64] |= UINT64_C(1) << slot[i] % 64;
     }
-    if (!differ)
-        return n;
-    /* As if each slot were wanted from one line: its lanes one after the other, those of a sector's slots together. */
-    for (unsigned i = 0; i < n; i++) {
-        sector[i] = where[i] >> u.sector;
-        unsigned k = ++lanes[slot[i]], before = k > 1 ? last[slot[i]] : i;
-        last[slot[i]] = (uint8_t)i;
-        bool other = (rivals >> before & 1) | (where[before] >> u.line != where[i] >> u.line);
-        rivals |= (uint32_t)other << i;
-        uint8_t *in_sector = &most[mg__keyset_add(&sectors, sector, i)];
-        sum += k > *in_sector;
-        *in_sector = (uint8_t)MG_MAX(k, *in_sector);
-    }
-    /* A lane alone in its line moves one sector, whenever its turn comes. */
-    return rivals && has_mate(u, rivals, n, where) ? passes(u, n, where, slot) : sum;
 }
 
-/* Whether an access is an atomic that moves a sector more than once. */
-static bool waits(struct units u, enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
-                  uint64_t origin)
+static uint32_t line_of(const struct contended *c, uint32_t mask, unsigned lane)
 {
-    return (kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED) &&
-           (width > 1u << u.sector || parts(u, contended(u, mask, address, origin), mask, address));
+    return mask & mg__model_lanes_at(c->address, c->u.line, c->address[lane] >> c->u.line);
+}
+
+static void find_lines(struct contended *c, uint32_t mask, const uint8_t slot[32])
+{
+    uint32_t seen = 0, known = 0;
+    for (uint32_t m = c->later & ~seen; m; m = c->later & ~seen) {
+        const uint32_t line = line_of(c, mask, (unsigned)__builtin_ctz(m));
+        seen |= line;
+        if (line & (line - 1)) {
+            c->lines[c->nlines++] = line;
+            c->waiting |= line;
+        }
+    }
+    for (uint32_t m = c->later & c->waiting; m; m &= m - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(m);
+        c->rivals[i] = bytes_at(slot, slot[i]) & mask & ((UINT32_C(1) << i) - 1);
+        for (uint32_t r = c->rivals[i] & ~c->waiting & ~known; r; r &= r - 1) {
+            const unsigned k = (unsigned)__builtin_ctz(r);
+            c->served[k] = (uint8_t)__builtin_ctz(line_of(c, mask, k));
+            known |= UINT32_C(1) << k;
+        }
+    }
+}
+
+static uint32_t sector_bit(const struct contended *c, unsigned lane)
+{
+    return UINT32_C(1) << (c->address[lane] >> c->u.sector & ((1u << (c->u.line - c->u.sector)) - 1));
+}
+
+static uint32_t sectors_in(const struct contended *c, uint32_t lanes)
+{
+    uint32_t touched = 0;
+    for (; lanes; lanes &= lanes - 1)
+        touched |= sector_bit(c, (unsigned)__builtin_ctz(lanes));
+    return (uint32_t)__builtin_popcount(touched);
+}
+
+/* Whether a rival of the lane waits while lane `first` is the first one that does. */
+static bool is_held(const struct contended *c, unsigned lane, unsigned first)
+{
+    bool held = (c->rivals[lane] & c->waiting) != 0;
+    for (uint32_t r = c->rivals[lane] & ~c->waiting; r && !held; r &= r - 1)
+        held = c->served[__builtin_ctz(r)] != UINT8_MAX && c->served[__builtin_ctz(r)] > first;
+    return held;
+}
+
+/* How many sectors an atomic moves that it has moved before. A line whose lanes need not wait moves each of its own
+ * once, and so does a lane alone in its line, whenever its turn comes. */
+static uint32_t moved_again(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
+{
+    struct contended c = {.address = address, .u = u};
+    uint8_t slot[32] = {0};
+    const uint64_t any = mask ? address[__builtin_ctz(mask)] : 0;
+    uint32_t again = 0;
+    if (!(mask & (mask - 1)))
+        return 0;
+    if (mg__model_lanes_at(address, 0, any) == mask)
+        return (uint32_t)__builtin_popcount(mask) - 1;
+    find_slots(&c, mask, origin, slot);
+    find_lines(&c, mask, slot);
+    for (unsigned k = 0; k < c.nlines; k++)
+        again -= sectors_in(&c, c.lines[k]);
+    while (c.waiting) { /* pass by pass */
+        const unsigned first = (unsigned)__builtin_ctz(c.waiting);
+        unsigned k = 0;
+        while (!(c.lines[k] >> first & 1))
+            k++;
+        const uint32_t here = c.waiting & c.lines[k];
+        uint32_t go = here;
+        for (uint32_t m = here & c.later; m; m &= m - 1)
+            if (is_held(&c, (unsigned)__builtin_ctz(m), first))
+                go &= ~(m & -m);
+        again += sectors_in(&c, go);
+        c.waiting &= ~go;
+        for (; go; go &= go - 1)
+            c.served[__builtin_ctz(go)] = UINT8_MAX;
+    }
+    return again;
+}
+
+static bool is_atomic(enum mg_access_kind kind)
+{
+    return kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED;
 }
 
 uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
                            const uint64_t address[32], uint64_t origin)
 {
     const struct units u = units_of(arch);
-    if (waits(u, kind, width, mask, address, origin))
-        return serialised_sectors(u, mask, address, origin);
+    if (is_atomic(kind))
+        return distinct_sectors(u, MG_MIN(width, arch->sector_bytes), mask, address) +
+               moved_again(u, mask, address, origin);
     return distinct_sectors(u, width, mask, address);
 }
 
@@ -456,8 +463,10 @@ struct mg_global_cost mg__model_global(const struct mg_arch *arch, enum mg_acces
     const struct units u = units_of(arch);
     /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
     struct mg_global_cost cost = {.touched = distinct_sectors(u, width, mask, address)};
-    cost.moved =
-        waits(u, kind, width, mask, address, origin) ? serialised_sectors(u, mask, address, origin) : cost.touched;
+    cost.moved = cost.touched;
+    if (is_atomic(kind))
+        cost.moved = (width > arch->sector_bytes ? distinct_sectors(u, 1, mask, address) : cost.touched) +
+                     moved_again(u, mask, address, origin);
     unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(mask, address)
                                                                           : mg__model_bytes(width, mask);
     cost.ideal = MG_MIN((bytes + arch->sector_bytes - 1) / arch->sector_bytes, cost.touched);
