@@ -275,6 +275,12 @@ static void rows_agree(const struct mg_arch *a, unsigned width, uint32_t mask, c
         uint64_t found = mg__model_rows_words(masks, (const uint32_t(*)[32])offset, 3);
         assert_true((found == 0 && !at_once()) || found == slow_shared(a, true, width, mask, address).wavefronts + 2);
     }
+    for (unsigned load = 0; load < 2 && a->banks == 32 && a->bank_bytes == 4 && width == 8; load++) {
+        const struct mg_cost slow = slow_shared(a, load, width, mask, address),
+                             found = mg__model_rows_doubles(masks + 1, (const uint32_t(*)[32])offset + 1, 1, load);
+        assert_true((found.wavefronts == 0 && !at_once()) ||
+                    (found.wavefronts == slow.wavefronts && found.ideal == slow.ideal));
+    }
     if (width <= a->sector_bytes)
         assert_int_equal(mg__model_row_sectors(a, mask, offset[1]), slow_sectors(a, width, mask, address));
 }
