@@ -76,6 +76,17 @@ static bool table_room(struct table *t, size_t size, uint64_t more)
 enum what { READS, ATOMICS, WRITES, CHANGES };
 static const unsigned piece_shift[] = {[READS] = 1, [ATOMICS] = 4, [WRITES] = 0, [CHANGES] = 1}; /* of a sector */
 
+/* The sectors of a request, after it: where it comes again, and they still are in the first cache, nothing is looked
+ * up. Those that pass it by are as before in any case. */
+enum { LISTS = 1024 };
+struct list {
+    uint32_t count, first; /* count 0: nothing is here */
+    unsigned block;
+    uint32_t oldest; /* of what was brought; all younger than that are still there if it is */
+    uint32_t by;     /* the instruction that brought all, or UINT32_MAX: several */
+    uint32_t turn;   /* the latest at which any was brought */
+};
+
 struct digest {
     struct mg_time_sample *const *samples;
     const struct mg_time_choice *choice;
@@ -86,7 +97,8 @@ struct digest {
     uint32_t brought;   /* sectors that came into the first cache, … */
     uint32_t valid;     /* … and how many had when all of it was last made invalid */
     const struct mg_time_traffic *traffic;
-    double room;     /* of the second cache, bytes */
+    double room; /* of the second cache, bytes */
+    struct list lists[LISTS];
     uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
     uint32_t warps;
     bool failed;           /* out of memory */
@@ -115,21 +127,24 @@ static bool invalidates(const struct mg_ptx_insn *insn)
            insn->scope >= MG_SCOPE_GPU;
 }
 
-static void look_up(struct digest *d, unsigned block, const struct request *r)
+static bool is_there(const struct digest *d, uint32_t brought)
 {
-    const struct mg_time_sample *s = d->samples[block];
-    const uint32_t turn = ++d->turns[((size_t)block * d->warps + r->warp) * d->info->ninsns + r->insn];
-    struct mg_time_access *a = &d->access[r->insn];
-    double past = 0, hits = 0;
-    bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
-    bool fresh = false, together = false;
-    const uint64_t *sectors = s->sectors.at + r->first;
-    const bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
+    return brought > d->valid && d->brought - (brought - 1) < d->lines * 4;
+}
+
+struct outcome {
+    double past, hits;
+    bool fresh, together;
+};
+
+/* Sector by sector; *list: what is to be known of them the next time. */
+static bool go_through(struct digest *d, const struct request *r, const uint64_t *sectors, uint32_t turn, bool kept,
+                       struct outcome *o, struct list *list)
+{
+    const bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
     struct line *line = NULL;
-    if (!table_room(&d->cache, sizeof(*line), r->count)) {
-        d->failed = true;
-        return;
-    }
+    if (!table_room(&d->cache, sizeof(*line), r->count))
+        return false;
     for (uint32_t k = 0; k < r->count; k++) {
         const uint64_t key = sectors[k] / 4 + 1;
         const unsigned at = sectors[k] % 4;
@@ -138,19 +153,42 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
             d->cache.count += !line->key;
             line->key = key;
         }
-        fresh |= !(line->touched >> at / 2 & 1);
+        o->fresh |= !(line->touched >> at / 2 & 1);
         line->touched |= 1u << at / 2;
-        const bool has =
-            line->brought[at] && d->brought - (line->brought[at] - 1) < d->lines * 4 && line->brought[at] > d->valid;
-        hits += has && kept;
-        together |= has && line->insn[at] == r->insn && line->turn[at] == turn;
-        if (load && has && kept)
-            continue;
-        past++;
-        if (kept && !(has && !load)) {
+        const bool has = line->brought[at] && is_there(d, line->brought[at]);
+        o->hits += has && kept;
+        o->together |= has && line->insn[at] == r->insn && line->turn[at] == turn;
+        o->past += !(load && has && kept);
+        if (kept && !has) {
             line->brought[at] = ++d->brought;
             line->insn[at] = r->insn;
             line->turn[at] = turn;
+        }
+        list->oldest = MG_MIN(list->oldest, line->brought[at]);
+        list->by = k && line->insn[at] != list->by ? UINT32_MAX : line->insn[at];
+        list->turn = MG_MAX(list->turn, line->turn[at]);
+    }
+    return true;
+}
+
+static void look_up(struct digest *d, unsigned block, const struct request *r)
+{
+    const uint32_t turn = ++d->turns[((size_t)block * d->warps + r->warp) * d->info->ninsns + r->insn];
+    struct mg_time_access *a = &d->access[r->insn];
+    const bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
+    const bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
+    struct list *list = &d->lists[(r->first * UINT32_C(0x9E3779B1) >> 22) ^ block];
+    struct outcome o = {0};
+    const bool by_others = turn > list->turn || (list->by != UINT32_MAX && list->by != r->insn); /* this time round */
+    if (r->count && list->count == r->count && list->first == r->first && list->block == block && by_others &&
+        (!kept || is_there(d, list->oldest))) {
+        o.hits = kept ? r->count : 0;
+        o.past = load && kept ? 0 : r->count;
+    } else {
+        *list = (struct list){.count = r->count, .first = r->first, .block = block, .oldest = UINT32_MAX};
+        if (!go_through(d, r, d->samples[block]->sectors.at + r->first, turn, kept, &o, list)) {
+            d->failed = true;
+            return;
         }
     }
     if (invalidates(d->info->insns[r->insn].insn))
@@ -162,11 +200,11 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
     a->wavefronts += r->wavefronts;
     a->sectors += r->count;
     a->lines += r->lines;
-    a->past_l1 += past;
-    a->misses += past > 0;
-    a->fresh += past > 0 && fresh;
-    a->hits += hits;
-    a->shared += past <= 0 && together;
+    a->past_l1 += o.past;
+    a->misses += o.past > 0;
+    a->fresh += o.past > 0 && o.fresh;
+    a->hits += o.hits;
+    a->shared += o.past <= 0 && o.together;
     a->rounds += r->rounds;
     a->turns += r->turns;
 }
@@ -328,10 +366,12 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
     for (unsigned i = 0; good && i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
         struct pieces *those = NULL;
+        uint32_t done = 0; /* sectors up to here have been gone through */
         for (size_t k = 0; s && good && k < s->requests.count; k++) {
             const struct request *r = &s->requests.at[k];
-            if (!is_of(r, what))
+            if (!is_of(r, what) || r->first < done)
                 continue;
+            done = r->first + r->count;
             const uint64_t before = all.mask;
             good = table_room(&all, sizeof(*those), r->count);
             those = all.mask == before ? those : NULL; /* it has moved */

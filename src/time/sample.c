@@ -51,6 +51,8 @@ bool mg__time_sample_clear(struct mg_time_sample *s)
     s->swapped = NULL;
     s->nswapped = 0;
     s->requests.count = s->sectors.count = 0;
+    s->touched = 0;
+    memset(s->latest, 0, sizeof(s->latest));
     return s->requests.capacity * sizeof(*s->requests.at) + s->sectors.capacity * sizeof(*s->sectors.at) <= KEPT_BYTES;
 }
 
@@ -170,6 +172,25 @@ static uint32_t local_sectors_of(const struct mg_launch_info *info, const struct
     return n;
 }
 
+/* Its sectors lie behind the others; they go there, or are there already. */
+static void add_sectors(struct mg_time_sample *s, struct request *r)
+{
+    const uint64_t *sectors = s->sectors.at + s->sectors.count;
+    r->first = (uint32_t)s->sectors.count;
+    s->touched += r->count;
+    if (!r->count)
+        return;
+    uint32_t *latest = &s->latest[(sectors[0] * UINT64_C(0x9E3779B97F4A7C15) >> 32) % MG_TIME_LATEST];
+    const struct request *was = *latest ? &s->requests.at[*latest - 1] : NULL;
+    if (was && was->count == r->count && was->kind == r->kind && was->space == r->space &&
+        !memcmp(s->sectors.at + was->first, sectors, r->count * sizeof(*sectors))) {
+        r->first = was->first;
+    } else {
+        s->sectors.count += r->count;
+        *latest = (uint32_t)s->requests.count + 1;
+    }
+}
+
 static bool keep_sectors(struct mg_time_sample *s, struct request *r, const uint64_t *seen, uint32_t n, uint32_t lines)
 {
     r->count = n;
@@ -177,7 +198,7 @@ static bool keep_sectors(struct mg_time_sample *s, struct request *r, const uint
     if (!mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + n, sizeof(uint64_t)))
         return false;
     memcpy(s->sectors.at + s->sectors.count, seen, n * sizeof(uint64_t));
-    s->sectors.count += n;
+    add_sectors(s, r);
     return true;
 }
 
@@ -185,13 +206,9 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
                          const struct mg_model_access *made, const struct mg_access *a)
 {
     const struct mg_ptx_insn *insn = info->insns[a->insn].insn;
-    struct request r = {.insn = a->insn,
-                        .first = (uint32_t)s->sectors.count,
-                        .warp = (uint16_t)a->warp,
-                        .kind = (uint8_t)made->kind,
-                        .space = a->space};
+    struct request r = {.insn = a->insn, .warp = (uint16_t)a->warp, .kind = (uint8_t)made->kind, .space = a->space};
     uint64_t seen[256];
-    if (s->sectors.count + s->requests.count > MG_TIME_SECTORS)
+    if (s->touched + s->requests.count > MG_TIME_SECTORS)
         return true;
     if (insn->access == MG_ACCESSES_COPY &&
         a->space == MG_SPACE_SHARED) /* where it goes; it waits for where it comes from */
@@ -222,10 +239,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
     } else {
         r.wavefronts = (uint16_t)((made->width + 3) / 4);
     }
-    if (!mg__vec_grow((void **)&s->requests.at, &s->requests.capacity, s->requests.count + 1, sizeof(r)))
-        return false;
-    s->requests.at[s->requests.count++] = r;
-    return true;
+    return mg__vec_push(&s->requests, r);
 }
 
 /* ---- the same again ---- */
@@ -253,11 +267,9 @@ bool mg__time_sample_met(struct mg_time_sample *s, struct mg_time_met *met, cons
 {
     if (met->pattern != a->pattern || met->insn != a->insn || met->phase != met_phase(a))
         return false;
-    if (met->none || s->sectors.count + s->requests.count > MG_TIME_SECTORS)
+    if (met->none || s->touched + s->requests.count > MG_TIME_SECTORS)
         return true;
-    if (!mg__vec_grow((void **)&s->requests.at, &s->requests.capacity, s->requests.count + 1,
-                      sizeof(*s->requests.at)) ||
-        !mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + met->count, sizeof(uint64_t))) {
+    if (!mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + met->count, sizeof(uint64_t))) {
         *failed = true;
         return true;
     }
@@ -265,20 +277,20 @@ bool mg__time_sample_met(struct mg_time_sample *s, struct mg_time_met *met, cons
     uint16_t *lines = &met->lines[base % 4];
     if (!*lines && met->count)
         *lines = lines_of(met->sector, met->count, base);
-    s->requests.at[s->requests.count++] = (struct request){.insn = a->insn,
-                                                           .first = (uint32_t)s->sectors.count,
-                                                           .count = met->count,
-                                                           .wavefronts = met->wavefronts,
-                                                           .lines = *lines,
-                                                           .rounds = met->rounds,
-                                                           .turns = met->turns,
-                                                           .warp = (uint16_t)a->warp,
-                                                           .kind = met->kind,
-                                                           .space = met->space};
+    struct request r = {.insn = a->insn,
+                        .count = met->count,
+                        .wavefronts = met->wavefronts,
+                        .lines = *lines,
+                        .rounds = met->rounds,
+                        .turns = met->turns,
+                        .warp = (uint16_t)a->warp,
+                        .kind = met->kind,
+                        .space = met->space};
     uint64_t *to = s->sectors.at + s->sectors.count;
     for (uint32_t k = 0; k < met->count; k++)
         to[k] = base + (uint64_t)(int64_t)met->sector[k];
-    s->sectors.count += met->count;
+    add_sectors(s, &r);
+    *failed |= !mg__vec_push(&s->requests, r);
     return true;
 }
 
