@@ -188,8 +188,8 @@ static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, 
     unsigned each = MG_MAX(width >> u.sector, 1u);
 #ifdef __x86_64__
     if (mask & (mask - 1) && mg__isa() >= 3) {
-        uint32_t found =
-            mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address) : distinct_of_addresses(u.sector, mask, address);
+        uint32_t found = mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address)
+                                        : distinct_of_addresses(u.sector, mask, address);
         if (found)
             return found * each;
     }
@@ -316,7 +316,7 @@ struct contended {
     uint32_t lines[32];  /* of several lanes, where one of them is such a lane */
     unsigned nlines;
     uint32_t waiting;   /* the lanes of these lines */
-    uint8_t served[32]; /* of rivals in other lines, when: those are served at once, with their first lane */
+    uint8_t served[32]; /* rivals in other lines: with which lane, the first of their line; UINT8_MAX: it has been */
 };
 
 static void find_slots(struct contended *c, uint32_t mask, uint64_t origin, uint8_t slot[32])
@@ -340,7 +340,7 @@ static uint32_t line_of(const struct contended *c, uint32_t mask, unsigned lane)
 static void find_lines(struct contended *c, uint32_t mask, const uint8_t slot[32])
 {
     uint32_t seen = 0, known = 0;
-    for (uint32_t m = c->later & ~seen; m; m = c->later & ~seen) {
+    for (uint32_t m; (m = c->later & ~seen) != 0;) {
         const uint32_t line = line_of(c, mask, (unsigned)__builtin_ctz(m));
         seen |= line;
         if (line & (line - 1)) {
@@ -415,19 +415,20 @@ static uint32_t moved_again(struct units u, uint32_t mask, const uint64_t addres
     return again;
 }
 
-static bool is_atomic(enum mg_access_kind kind)
+/* An atomic that is wider than a sector is taken to move one a lane. */
+static uint32_t moved_of(struct units u, enum mg_access_kind kind, unsigned width, uint32_t mask,
+                         const uint64_t address[32], uint64_t origin, uint32_t touched)
 {
-    return kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED;
+    if (kind != MG_ACCESS_ATOM && kind != MG_ACCESS_RED)
+        return touched;
+    return touched / MG_MAX(width >> u.sector, 1u) + moved_again(u, mask, address, origin);
 }
 
 uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
                            const uint64_t address[32], uint64_t origin)
 {
     const struct units u = units_of(arch);
-    if (is_atomic(kind))
-        return distinct_sectors(u, MG_MIN(width, arch->sector_bytes), mask, address) +
-               moved_again(u, mask, address, origin);
-    return distinct_sectors(u, width, mask, address);
+    return moved_of(u, kind, width, mask, address, origin, distinct_sectors(u, width, mask, address));
 }
 
 uint64_t mg__model_origin(const struct mg_launch_info *info, uint64_t address)
@@ -463,10 +464,7 @@ struct mg_global_cost mg__model_global(const struct mg_arch *arch, enum mg_acces
     const struct units u = units_of(arch);
     /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
     struct mg_global_cost cost = {.touched = distinct_sectors(u, width, mask, address)};
-    cost.moved = cost.touched;
-    if (is_atomic(kind))
-        cost.moved = (width > arch->sector_bytes ? distinct_sectors(u, 1, mask, address) : cost.touched) +
-                     moved_again(u, mask, address, origin);
+    cost.moved = moved_of(u, kind, width, mask, address, origin, cost.touched);
     unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(mask, address)
                                                                           : mg__model_bytes(width, mask);
     cost.ideal = MG_MIN((bytes + arch->sector_bytes - 1) / arch->sector_bytes, cost.touched);

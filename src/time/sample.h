@@ -10,7 +10,7 @@ struct request {
     uint8_t kind, space;
 };
 #define LOCAL (UINT64_C(1) << 56) /* from here on: local memory, by block and warp */
-/* Warps often come back to sectors that they, or others, were at before, an element further: they have them together. */
+/* Warps often come back to sectors that they or others were at before, an element further: they have them together. */
 enum { MG_TIME_LATEST = 256 };
 struct mg_time_sample {
     MG_VEC(struct request) requests;
