@@ -105,40 +105,64 @@ static inline uint32_t sem_bits_of(const uint8_t is[32])
     }
     return bits;
 }
-#define SEM_MATCH(bits)                                                                                \
-    /* Each value once: the lanes that have it. */                                                     \
-    static inline void sem_equal_b##bits(const struct mg_sem_warp *io, uint32_t equal[32])             \
-    {                                                                                                  \
-        const uint##bits##_t *a = io->in[0];                                                           \
-        for (uint32_t rest = io->run; rest;) {                                                         \
-            const uint##bits##_t value = a[__builtin_ctz(rest)];                                       \
-            uint8_t is[32];                                                                            \
-            for (unsigned k = 0; k < 32; k++)                                                          \
-                is[k] = a[k] == value;                                                                 \
-            const uint32_t same = sem_bits_of(is);                                                     \
-            for (uint32_t k = same & rest; k; k &= k - 1)                                              \
-                equal[__builtin_ctz(k)] = same;                                                        \
-            rest &= ~same;                                                                             \
-        }                                                                                              \
-    }                                                                                                  \
-    static inline void sem_warp_match_any_b##bits(const struct mg_sem_warp *io)                        \
-    {                                                                                                  \
-        uint32_t *d = io->out[0], equal[32] = {0};                                                     \
-        sem_equal_b##bits(io, equal);                                                                  \
-        for (unsigned i = 0; i < 32; i++)                                                              \
-            d[i] = equal[i] & io->set[i];                                                              \
-    }                                                                                                  \
-    static inline void sem_warp_match_all_b##bits(const struct mg_sem_warp *io)                        \
-    {                                                                                                  \
-        uint32_t *d = io->out[0], equal[32] = {0}, all = 0;                                            \
-        sem_equal_b##bits(io, equal);                                                                  \
-        for (unsigned i = 0; i < 32; i++) {                                                            \
-            const bool same = (equal[i] & io->set[i]) == io->set[i];                                   \
-            d[i] = same ? io->set[i] : 0;                                                              \
-            all |= (uint32_t)same << i;                                                                \
-        }                                                                                              \
-        if (io->out[1])                                                                                \
-            *(uint32_t *)io->out[1] = all;                                                             \
+enum { SEM_MATCH_BITS = 12 }; /* in which values may differ, if bit by bit is to take less time */
+#define SEM_MATCH(bits)                                                                                           \
+    /* Where they differ in few bits, as digits do: by each of these the lanes that have it, or not. */           \
+    static inline void sem_alike_b##bits(const struct mg_sem_warp *io, uint##bits##_t differ, uint32_t equal[32]) \
+    {                                                                                                             \
+        const uint##bits##_t *a = io->in[0];                                                                      \
+        for (unsigned k = 0; k < 32; k++)                                                                         \
+            equal[k] = io->run;                                                                                   \
+        for (; differ; differ &= differ - 1) {                                                                    \
+            const unsigned bit = (unsigned)__builtin_ctzll(differ);                                               \
+            uint8_t is[32];                                                                                       \
+            for (unsigned k = 0; k < 32; k++)                                                                     \
+                is[k] = a[k] >> bit & 1;                                                                          \
+            const uint32_t have = sem_bits_of(is);                                                                \
+            for (unsigned k = 0; k < 32; k++)                                                                     \
+                equal[k] &= have ^ ((uint32_t)is[k] - 1);                                                         \
+        }                                                                                                         \
+    }                                                                                                             \
+    /* Else each value once: the lanes that have it. */                                                           \
+    static inline void sem_equal_b##bits(const struct mg_sem_warp *io, uint32_t equal[32])                        \
+    {                                                                                                             \
+        const uint##bits##_t *a = io->in[0];                                                                      \
+        uint##bits##_t differ = 0;                                                                                \
+        for (uint32_t rest = io->run; rest; rest &= rest - 1)                                                     \
+            differ |= a[__builtin_ctz(rest)] ^ a[__builtin_ctz(io->run)];                                         \
+        if (__builtin_popcountll(differ) <= SEM_MATCH_BITS) {                                                     \
+            sem_alike_b##bits(io, differ, equal);                                                                 \
+            return;                                                                                               \
+        }                                                                                                         \
+        for (uint32_t rest = io->run; rest;) {                                                                    \
+            const uint##bits##_t value = a[__builtin_ctz(rest)];                                                  \
+            uint8_t is[32];                                                                                       \
+            for (unsigned k = 0; k < 32; k++)                                                                     \
+                is[k] = a[k] == value;                                                                            \
+            const uint32_t same = sem_bits_of(is);                                                                \
+            for (uint32_t k = same & rest; k; k &= k - 1)                                                         \
+                equal[__builtin_ctz(k)] = same;                                                                   \
+            rest &= ~same;                                                                                        \
+        }                                                                                                         \
+    }                                                                                                             \
+    static inline void sem_warp_match_any_b##bits(const struct mg_sem_warp *io)                                   \
+    {                                                                                                             \
+        uint32_t *d = io->out[0], equal[32] = {0};                                                                \
+        sem_equal_b##bits(io, equal);                                                                             \
+        for (unsigned i = 0; i < 32; i++)                                                                         \
+            d[i] = equal[i] & io->set[i];                                                                         \
+    }                                                                                                             \
+    static inline void sem_warp_match_all_b##bits(const struct mg_sem_warp *io)                                   \
+    {                                                                                                             \
+        uint32_t *d = io->out[0], equal[32] = {0}, all = 0;                                                       \
+        sem_equal_b##bits(io, equal);                                                                             \
+        for (unsigned i = 0; i < 32; i++) {                                                                       \
+            const bool same = (equal[i] & io->set[i]) == io->set[i];                                              \
+            d[i] = same ? io->set[i] : 0;                                                                         \
+            all |= (uint32_t)same << i;                                                                           \
+        }                                                                                                         \
+        if (io->out[1])                                                                                           \
+            *(uint32_t *)io->out[1] = all;                                                                        \
     }
 SEM_MATCH(32)
 SEM_MATCH(64)
