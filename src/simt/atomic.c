@@ -243,7 +243,9 @@ MG_NO_TSAN static bool words(struct mg_warp *w, const struct mg_mem *m, uint32_t
     tell_change(w, m, differ != 0);
     return true;
 }
-MG_NO_TSAN static bool doubles(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
+
+/* Of 64 bits, integers and f64. */
+MG_NO_TSAN static bool words64(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
 {
     const uint64_t *b = mg__slot(w, m->reg[1]), *c = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : b;
     uint64_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted, differ = m->poll == 0, other = 0;
@@ -264,6 +266,7 @@ MG_NO_TSAN static bool doubles(struct mg_warp *w, const struct mg_mem *m, uint32
     tell_change(w, m, differ != 0);
     return true;
 }
+
 /* Sums of f32, in memory that others may reach, too, if not `own`; flushed or not, by where it is. */
 MG_NO_TSAN static bool floats(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                               bool own)
@@ -291,7 +294,7 @@ MG_NO_TSAN static bool floats(struct mg_warp *w, const struct mg_mem *m, uint32_
 MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                                 bool own)
 {
-    if (floats(w, m, mask, where, own) || (own && (words(w, m, mask, where) || doubles(w, m, mask, where))))
+    if (floats(w, m, mask, where, own) || (own && (words(w, m, mask, where) || words64(w, m, mask, where))))
         return;
     const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
     void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;

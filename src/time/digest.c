@@ -180,11 +180,11 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
     struct list *list = &d->lists[(r->first * UINT32_C(0x9E3779B1) >> 22) ^ block];
     struct outcome o = {0};
     const bool by_others = turn > list->turn || (list->by != UINT32_MAX && list->by != r->insn); /* this time round */
-    if (r->count && list->count == r->count && list->first == r->first && list->block == block && by_others &&
-        (!kept || is_there(d, list->oldest))) {
+    const bool same = list->count == r->count && list->first == r->first && list->block == block;
+    if (r->count && same && by_others && (!kept || is_there(d, list->oldest))) {
         o.hits = kept ? r->count : 0;
         o.past = load && kept ? 0 : r->count;
-    } else {
+    } else if (r->count) {
         *list = (struct list){.count = r->count, .first = r->first, .block = block, .oldest = UINT32_MAX};
         if (!go_through(d, r, d->samples[block]->sectors.at + r->first, turn, kept, &o, list)) {
             d->failed = true;
