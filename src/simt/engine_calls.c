@@ -7,14 +7,64 @@
  */
 #include "simt/engine_priv.h"
 
-/* A lane from lane 0: by the site's shape, else by the record's coefficients. */
-static int64_t delta_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
-                        unsigned lane)
+/* Threads in a row of lanes. */
+static uint32_t row_of(const struct mg_worker *worker)
 {
-    const uint32_t row = worker->run->engine->program.row ? worker->run->engine->program.row : 32;
-    if (site->shape)
-        return (int32_t)worker->shapes[site->shape - 1].from[lane];
-    return (int64_t)(cx * (lane % row) + cy * (lane / row));
+    return worker->run->engine->program.row ? worker->run->engine->program.row : 32;
+}
+
+/* All lanes from lane 0: by the site's shape, else by the record's coefficients. */
+static void deltas_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
+                      int64_t delta[32])
+{
+    const uint32_t row = row_of(worker);
+    uint64_t next[4] = {0, cx, 2 * cx, 3 * cx}, begins = 0, at = 0;
+    if (site->shape) {
+        for (unsigned lane = 0; lane < 32; lane++)
+            delta[lane] = (int32_t)worker->shapes[site->shape - 1].from[lane];
+    } else if (row == 32) { /* four sums side by side, which nothing waits for */
+        for (unsigned lane = 0; lane < 32; lane += 4)
+            for (unsigned k = 0; k < 4; k++) {
+                delta[lane + k] = (int64_t)next[k];
+                next[k] += 4 * cx;
+            }
+    } else {
+        for (uint32_t lane = 0, x = 0; lane < 32; lane++) {
+            const bool over = ++x == row;
+            delta[lane] = (int64_t)at;
+            x = over ? 0 : x;
+            begins += over ? cy : 0;
+            at = over ? begins : at + cx;
+        }
+    }
+}
+
+/* Lanes that lie farther from lane 0 go by a call. */
+#define FAR (UINT64_C(1) << 30)
+
+/* How far the lanes lie from lane 0, and what is odd if any of them is: bits of theirs, or the step's. */
+static void ends_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
+                    uint32_t mask, int64_t *low, int64_t *high, uint64_t *bits)
+{
+    if (!site->shape && row_of(worker) == 32 && cx + FAR <= 2 * FAR) { /* and no lane comes round */
+        const int64_t first = (int64_t)(cx * (uint64_t)__builtin_ctz(mask)),
+                      last = (int64_t)(cx * (31 - (uint64_t)__builtin_clz(mask)));
+        *low = MG_MIN(first, last);
+        *high = MG_MAX(first, last);
+        *bits = (uint64_t)first | (mask & (mask - 1) ? cx : 0);
+        return;
+    }
+    int64_t delta[32];
+    deltas_of(worker, site, cx, cy, delta);
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    *bits = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int64_t d = delta[__builtin_ctz(rest)];
+        *low = MG_MIN(*low, d);
+        *high = MG_MAX(*high, d);
+        *bits |= (uint64_t)d;
+    }
 }
 
 /* ---- counts of accesses ---- */
@@ -29,9 +79,11 @@ static void report_member(struct mg_worker *worker, const struct mg_engine_site 
 {
     const struct mg_op *op = &worker->run->program->entry->ops[member->op];
     struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
+    const uint64_t first = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset;
+    int64_t delta[32];
+    deltas_of(worker, site, rec->cx, rec->cy, delta);
     for (unsigned i = 0; i < 32; i++)
-        worker->spread.address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
-                                    (uint64_t)delta_of(worker, site, rec->cx, rec->cy, i);
+        worker->spread.address[i] = first + (uint64_t)delta[i];
     e->address = worker->spread.address;
     e->times = times;
     e->block = e->target = UINT64_MAX;
@@ -154,12 +206,10 @@ static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, str
     int64_t delta[32], low = INT64_MAX, high = INT64_MIN;
     uint64_t shape = 0;
     struct mg_noted_load loads[MG_NOTED_TOGETHER];
-    for (unsigned i = 0; i < 32; i++) {
-        delta[i] = delta_of(worker, site, cx, cy, i);
-        if (mask >> i & 1) {
-            low = MG_MIN(low, delta[i]);
-            high = MG_MAX(high, delta[i]);
-        }
+    deltas_of(worker, site, cx, cy, delta);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        low = MG_MIN(low, delta[__builtin_ctz(rest)]);
+        high = MG_MAX(high, delta[__builtin_ctz(rest)]);
     }
     const bool close = high - low + site->bytes <= 4 * CLOSE;
     bool noted = (close || mask == ~0u) && site->nmembers <= MG_NOTED_TOGETHER;
@@ -191,8 +241,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     const struct mg_engine_code *code = worker->tier->code;
     const struct mg_engine_site *site = &code->sites[index];
     struct mg_engine_record *rec = &e->records[index];
-    int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
-    uint64_t bits = address, align = site->bytes;
+    int64_t low, high, least = 0, greatest = 0;
+    uint64_t bits, align = site->bytes;
     const bool noted = run->want_every && site->space == MG_SPACE_SHARED;
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
     const struct mg_mem *m = run->program->entry->ops[code->members[site->first_member].op].u.mem;
@@ -201,20 +251,18 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
               : run->want_every && !together &&
                     (!unheard || !unheard->size || (unheard->unfollowed && worker->following)))
         return false;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        int64_t delta = delta_of(worker, site, cx, cy, (unsigned)__builtin_ctz(rest));
-        low = MG_MIN(low, delta);
-        high = MG_MAX(high, delta);
-        bits |= (uint64_t)delta;
-    }
+    if (!mask)
+        return false;
+    ends_of(worker, site, cx, cy, mask, &low, &high, &bits);
+    bits |= address;
     for (uint32_t k = 0; k < site->nmembers; k++) {
         int64_t offset = code->members[site->first_member + k].offset;
         least = MG_MIN(least, offset);
         greatest = MG_MAX(greatest, offset);
         bits |= (uint64_t)offset;
     }
-    const int64_t far = (int64_t)1 << 30;
-    if (!mask || low < -far || high > far || least < -far || greatest > far || bits & (align - 1))
+    const int64_t far = FAR;
+    if (low < -far || high > far || least < -far || greatest > far || bits & (align - 1))
         return false;
     uint64_t from = address + (uint64_t)(low + least), to = address + (uint64_t)(high + greatest) + align, lo, hi;
     int32_t var = -1;
@@ -324,7 +372,7 @@ static void on_learn(struct mg_engine_warp *e, uint32_t index, uint32_t op)
     const struct mg_engine_site *sites = w->worker->tier->code->sites;
     const struct mg_rows *rows = w->sites[w->ops[op].u.mem->site].rows;
     struct mg_engine_shape *shape = &e->shapes[sites[index].shape - 1];
-    uint32_t from[32]; 
+    uint32_t from[32];
     for (unsigned i = 0; i < 32; i++)
         from[i] = e->line == MG_ENGINE_LINE ? i * sites[index].bytes : rows->shape[i];
     if (!memcmp(from, shape->from, sizeof from))
