@@ -381,6 +381,36 @@ static bool is_held(const struct contended *c, unsigned lane, unsigned first)
     return held;
 }
 
+/* A line whose lanes wait for others of their own alone, and for whose lanes no other waits, needs no passes: in each
+ * one, of every word the next lane goes, so a sector is moved as often as its most wanted word is. What that is more
+ * than once; such lines are done with. */
+static uint32_t moved_in_closed(struct contended *c)
+{
+    uint32_t open = 0, again = 0;
+    unsigned left = 0;
+    for (unsigned k = 0; k < c->nlines; k++)
+        for (uint32_t m = c->lines[k] & c->later; m; m &= m - 1) {
+            const uint32_t other = c->rivals[__builtin_ctz(m)] & ~c->lines[k];
+            open |= other ? other | (m & -m) : 0;
+        }
+    for (unsigned k = 0; k < c->nlines; k++) {
+        uint8_t before[32] = {0}; /* by sector: lanes that a lane waits for, at most */
+        if (c->lines[k] & open) {
+            c->lines[left++] = c->lines[k];
+            continue;
+        }
+        c->waiting &= ~c->lines[k];
+        for (uint32_t m = c->lines[k] & c->later; m; m &= m - 1) {
+            const unsigned i = (unsigned)__builtin_ctz(m), n = (unsigned)__builtin_popcount(c->rivals[i]);
+            uint8_t *const most = &before[__builtin_ctz(sector_bit(c, i))];
+            again += MG_MAX(n, *most) - *most;
+            *most = (uint8_t)MG_MAX(n, *most);
+        }
+    }
+    c->nlines = left;
+    return again;
+}
+
 /* How many sectors an atomic moves that it has moved before. A line whose lanes need not wait moves each of its own
  * once, and so does a lane alone in its line, whenever its turn comes. */
 static uint32_t moved_again(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
@@ -388,13 +418,13 @@ static uint32_t moved_again(struct units u, uint32_t mask, const uint64_t addres
     struct contended c = {.address = address, .u = u};
     uint8_t slot[32] = {0};
     const uint64_t any = mask ? address[__builtin_ctz(mask)] : 0;
-    uint32_t again = 0;
     if (!(mask & (mask - 1)))
         return 0;
     if (mg__model_lanes_at(address, 0, any) == mask)
         return (uint32_t)__builtin_popcount(mask) - 1;
     find_slots(&c, mask, origin, slot);
     find_lines(&c, mask, slot);
+    uint32_t again = moved_in_closed(&c);
     for (unsigned k = 0; k < c.nlines; k++)
         again -= sectors_in(&c, c.lines[k]);
     while (c.waiting) { /* pass by pass */
