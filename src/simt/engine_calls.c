@@ -18,24 +18,13 @@ static void deltas_of(const struct mg_worker *worker, const struct mg_engine_sit
                       int64_t delta[32])
 {
     const uint32_t row = row_of(worker);
-    uint64_t next[4] = {0, cx, 2 * cx, 3 * cx}, begins = 0, at = 0;
-    if (site->shape) {
-        for (unsigned lane = 0; lane < 32; lane++)
-            delta[lane] = (int32_t)worker->shapes[site->shape - 1].from[lane];
-    } else if (row == 32) { /* four sums side by side, which nothing waits for */
-        for (unsigned lane = 0; lane < 32; lane += 4)
-            for (unsigned k = 0; k < 4; k++) {
-                delta[lane + k] = (int64_t)next[k];
-                next[k] += 4 * cx;
-            }
-    } else {
-        for (uint32_t lane = 0, x = 0; lane < 32; lane++) {
-            const bool over = ++x == row;
-            delta[lane] = (int64_t)at;
-            x = over ? 0 : x;
-            begins += over ? cy : 0;
-            at = over ? begins : at + cx;
-        }
+    uint64_t begins = 0, at = 0;
+    for (uint32_t lane = 0, x = 0; lane < 32; lane++) { /* no division for each */
+        const bool over = ++x == row;
+        delta[lane] = site->shape ? (int32_t)worker->shapes[site->shape - 1].from[lane] : (int64_t)at;
+        x = over ? 0 : x;
+        begins += over ? cy : 0;
+        at = over ? begins : at + cx;
     }
 }
 
