@@ -381,9 +381,9 @@ static bool is_held(const struct contended *c, unsigned lane, unsigned first)
     return held;
 }
 
-/* A line whose lanes wait for others of their own alone, and for whose lanes no other waits, needs no passes: in each
- * one, of every word the next lane goes, so a sector is moved as often as its most wanted word is. What that is more
- * than once; such lines are done with. */
+/* Lines that have nothing to do with one another: no lane waits for one of another line. In each of such a line's
+ * passes the next lane of every word goes, so a sector is moved as often as its most wanted word is. How often that is
+ * more than once; these lines are taken out. */
 static uint32_t moved_in_closed(struct contended *c)
 {
     uint32_t open = 0, again = 0;
@@ -394,7 +394,7 @@ static uint32_t moved_in_closed(struct contended *c)
             open |= other ? other | (m & -m) : 0;
         }
     for (unsigned k = 0; k < c->nlines; k++) {
-        uint8_t before[32] = {0}; /* by sector: lanes that a lane waits for, at most */
+        uint8_t before[32] = {0}; /* by sector: how many lanes one of its lanes waits for, at most */
         if (c->lines[k] & open) {
             c->lines[left++] = c->lines[k];
             continue;

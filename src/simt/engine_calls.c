@@ -31,29 +31,28 @@ static void deltas_of(const struct mg_worker *worker, const struct mg_engine_sit
 /* Lanes that lie farther from lane 0 go by a call. */
 #define FAR (UINT64_C(1) << 30)
 
-/* How far the lanes lie from lane 0, and what is odd if any of them is: bits of theirs, or the step's. */
-static void ends_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
-                    uint32_t mask, int64_t *low, int64_t *high, uint64_t *bits)
+/* How far the lanes that make an access lie from lane 0; `bits` has one below an alignment if any of them is without
+ * it, and may have one where none is. */
+struct reach {
+    int64_t low, high;
+    uint64_t bits;
+};
+static struct reach reach_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx,
+                             uint64_t cy, uint32_t mask)
 {
     if (!site->shape && row_of(worker) == 32 && cx + FAR <= 2 * FAR) { /* and no lane comes round */
         const int64_t first = (int64_t)(cx * (uint64_t)__builtin_ctz(mask)),
                       last = (int64_t)(cx * (31 - (uint64_t)__builtin_clz(mask)));
-        *low = MG_MIN(first, last);
-        *high = MG_MAX(first, last);
-        *bits = (uint64_t)first | (mask & (mask - 1) ? cx : 0);
-        return;
+        return (struct reach){MG_MIN(first, last), MG_MAX(first, last), (uint64_t)first | (mask & (mask - 1) ? cx : 0)};
     }
+    struct reach r = {INT64_MAX, INT64_MIN, 0};
     int64_t delta[32];
     deltas_of(worker, site, cx, cy, delta);
-    *low = INT64_MAX;
-    *high = INT64_MIN;
-    *bits = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int64_t d = delta[__builtin_ctz(rest)];
-        *low = MG_MIN(*low, d);
-        *high = MG_MAX(*high, d);
-        *bits |= (uint64_t)d;
+        r = (struct reach){MG_MIN(r.low, d), MG_MAX(r.high, d), r.bits | (uint64_t)d};
     }
+    return r;
 }
 
 /* ---- counts of accesses ---- */
@@ -186,21 +185,19 @@ enum { REFITS = 4096, RENOTES = 64 };
  * the lanes: only if their words are bits of one integer, with those of a byte before them. */
 enum { CLOSE = 56 };
 static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, struct mg_engine_record *rec,
-                       uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask, uint64_t lo, uint64_t hi)
+                       uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask, struct reach reach, uint64_t lo,
+                       uint64_t hi)
 {
     struct mg_worker *worker = w->worker;
     const int sole = worker->run->sole;
     const struct mg_observer *o = &worker->run->observers[sole];
     const struct mg_engine_member *members = &worker->tier->code->members[site->first_member];
-    int64_t delta[32], low = INT64_MAX, high = INT64_MIN;
+    const int64_t low = reach.low;
+    int64_t delta[32];
     uint64_t shape = 0;
     struct mg_noted_load loads[MG_NOTED_TOGETHER];
     deltas_of(worker, site, cx, cy, delta);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        low = MG_MIN(low, delta[__builtin_ctz(rest)]);
-        high = MG_MAX(high, delta[__builtin_ctz(rest)]);
-    }
-    const bool close = high - low + site->bytes <= 4 * CLOSE;
+    const bool close = reach.high - low + site->bytes <= 4 * CLOSE;
     bool noted = (close || mask == ~0u) && site->nmembers <= MG_NOTED_TOGETHER;
     for (uint32_t k = 0; noted && k < site->nmembers; k++) {
         struct mg_access *e = mg__access_of_warp(w, &worker->run->program->entry->ops[members[k].op], mask,
@@ -230,8 +227,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     const struct mg_engine_code *code = worker->tier->code;
     const struct mg_engine_site *site = &code->sites[index];
     struct mg_engine_record *rec = &e->records[index];
-    int64_t low, high, least = 0, greatest = 0;
-    uint64_t bits, align = site->bytes;
+    int64_t least = 0, greatest = 0;
+    uint64_t align = site->bytes;
     const bool noted = run->want_every && site->space == MG_SPACE_SHARED;
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
     const struct mg_mem *m = run->program->entry->ops[code->members[site->first_member].op].u.mem;
@@ -242,8 +239,9 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
         return false;
     if (!mask)
         return false;
-    ends_of(worker, site, cx, cy, mask, &low, &high, &bits);
-    bits |= address;
+    const struct reach reach = reach_of(worker, site, cx, cy, mask);
+    const int64_t low = reach.low, high = reach.high;
+    uint64_t bits = address | reach.bits;
     for (uint32_t k = 0; k < site->nmembers; k++) {
         int64_t offset = code->members[site->first_member + k].offset;
         least = MG_MIN(least, offset);
@@ -274,7 +272,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     }
     uint64_t unit = MG_MAX(align, 4);
     if (noted)
-        note_shape(w, site, rec, address, cx, cy, mask, lo, hi);
+        note_shape(w, site, rec, address, cx, cy, mask, reach, lo, hi);
     lo -= (uint64_t)(low + least);
     lo += (address - lo) % unit;
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
