@@ -92,16 +92,44 @@ static inline uint64_t sem_mma_element(const struct mg_sem_warp *io, unsigned fi
            (uint32_t)(0xffffffffu >> (32 - bits));
 }
 
-/* Where elements are, but for the quads: four lanes have 16 bytes of a row of A, of a column of B, or of a row of C in
- * f16, one behind the other; each register has those of eight rows. `rows` are what becomes of them, `pitch` bytes
- * apart. */
-static inline void sem_mma_gather(const struct mg_sem_warp *io, unsigned first, unsigned count, unsigned halves,
-                                  void *rows, size_t pitch)
+/* Where elements are, but for the quads: each register has eight rows of A, columns of B or rows of C, four words of
+ * each in as many lanes, one behind the other. Those of a row become `pitch` words apart; and back. */
+#ifdef __AVX512F__
+typedef int32_t sem_mma_lanes __attribute__((vector_size(64), may_alias, aligned(4)));
+#endif
+static inline void sem_mma_turn(const void *lanes, void *to, size_t pitch)
 {
-    for (unsigned r = 0; r < count; r++)
-        for (unsigned group = 0; group < 8; group++)
-            memcpy((uint8_t *)rows + (group + 8 * (r % halves)) * pitch + r / halves * 16,
-                   (const uint32_t *)io->in[first + r] + 4 * group, 16);
+    const uint32_t *from = lanes;
+#ifdef __AVX512F__
+    const sem_s32x16 low = ((const sem_mma_lanes *)lanes)[0], high = ((const sem_mma_lanes *)lanes)[1];
+    const sem_s32x16 two[2] = {
+        __builtin_shufflevector(low, high, 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29),
+        __builtin_shufflevector(low, high, 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31)};
+    (void)from;
+    for (unsigned q = 0; q < 4; q++)
+        *(sem_s32x8 *)(void *)((uint32_t *)to + q * pitch) = ((const sem_s32x8 *)two)[q];
+#else
+    for (unsigned q = 0; q < 4; q++)
+        for (unsigned row = 0; row < 8; row++)
+            ((uint32_t *)to)[q * pitch + row] = from[4 * row + q];
+#endif
+}
+static inline void sem_mma_turn_back(const void *words, size_t pitch, void *lanes)
+{
+    const uint32_t *from = words;
+#ifdef __AVX512F__
+    sem_s32x16 two[2];
+    for (unsigned q = 0; q < 4; q++)
+        ((sem_s32x8 *)two)[q] = *(const sem_s32x8 *)(const void *)(from + q * pitch);
+    ((sem_mma_lanes *)lanes)[0] =
+        __builtin_shufflevector(two[0], two[1], 0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+    ((sem_mma_lanes *)lanes)[1] =
+        __builtin_shufflevector(two[0], two[1], 4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+#else
+    for (unsigned q = 0; q < 4; q++)
+        for (unsigned row = 0; row < 8; row++)
+            ((uint32_t *)lanes)[4 * row + q] = from[q * pitch + row];
+#endif
 }
 
 /* ---- floating point ---- */
@@ -123,48 +151,44 @@ static inline struct sem_mma_sums sem_mma_sums(unsigned type, unsigned cc, unsig
         return (struct sem_mma_sums){type == SEM_MMA_TF32 ? 4 : 8, 24, false};
     return (struct sem_mma_sums){4, 23, false};
 }
-/* Where products of that column of A stand in the sum. */
-static inline unsigned sem_mma_order(unsigned k, unsigned column)
+/* What numbers have to be made ready for. */
+static inline struct sem_mma_ready sem_mma_ready(unsigned type, unsigned cc, unsigned k)
 {
-    return column / 4 * 2 + column % 2 + (column % 4 < 2 ? 0 : k / 2);
-}
-static inline void sem_mma_reorder(uint8_t *raw, unsigned k)
-{
-    uint8_t old[SEM_MMA_BYTES];
-    memcpy(old, raw, k);
-    for (unsigned i = 0; i < k; i++)
-        raw[sem_mma_order(k, i)] = old[i];
+    return (struct sem_mma_ready){type, k, type == SEM_MMA_F16 || type == SEM_MMA_E5M2 ? -14 : -126,
+                                  sem_mma_is_eight(type) && cc != 89};
 }
 
 /* mma.m8n8k4 of f16 is no instruction since sm_80: ptxas (13.0, read off its machine code) makes shuffles and f32's
  * arithmetic of it. With f32 results the products are a chain of fused multiply-adds from +0, to which C is added; with
  * f16 ones C and the sums of the first and the last two products are added up, and rounded once more. */
-static inline uint32_t sem_mma_chain(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
-                                     unsigned column)
+struct sem_mma_factors { /* of one result: infinite ones and all */
+    uint32_t a[4], b[4];
+};
+static inline uint32_t sem_mma_chain(const struct sem_mma_factors *f)
 {
     uint32_t sum = 0;
     for (unsigned i = 0; i < 4; i++)
-        sum = sem_fma_f32(sem__bits32(x->value[row][i]), sem__bits32(y->value[i][column]), sum, 0);
+        sum = sem_fma_f32(f->a[i], f->b[i], sum, 0);
     return sum;
 }
-static inline uint32_t sem_mma_two(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
-                                   unsigned column, unsigned i)
+static inline uint32_t sem_mma_two(const struct sem_mma_factors *f, unsigned i)
 {
-    const uint32_t product = sem_mul_f32(sem__bits32(x->value[row][i]), sem__bits32(y->value[i][column]), 0);
-    return sem_fma_f32(sem__bits32(x->value[row][i + 1]), sem__bits32(y->value[i + 1][column]), product, 0);
+    return sem_fma_f32(f->a[i + 1], f->b[i + 1], sem_mul_f32(f->a[i], f->b[i], 0), 0);
 }
 static inline void sem_mma_chains(const struct sem_mma_left *x, const struct sem_mma_right *y, bool half,
-                                  const uint32_t c[][SEM_MMA_COLUMNS], uint32_t d[][SEM_MMA_COLUMNS])
+                                  const uint32_t c[][SEM_MMA_ROWS], uint32_t d[][SEM_MMA_ROWS])
 {
-    for (unsigned row = 0; row < 8; row++)
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            uint32_t sum = sem_mma_special(x, y, row, n, 0, 4, c[row][n]);
-            if (!sum && half)
-                sum = sem_add_f32(sem_add_f32(c[row][n], sem_mma_two(x, y, row, n, 0), 0), sem_mma_two(x, y, row, n, 2),
-                                  0);
-            else if (!sum)
-                sum = sem_add_f32(sem_mma_chain(x, y, row, n), c[row][n], 0);
-            d[row][n] = half ? sem_mma_f16_of_f32(sum) : sum;
+    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
+        for (unsigned row = 0; row < 8; row++) {
+            struct sem_mma_factors f;
+            for (unsigned i = 0; i < 4; i++) {
+                f.a[i] = sem__bits32(x->kinds.special ? x->odd[i][row] : x->value[i][row]);
+                f.b[i] = sem__bits32(y->kinds.special ? y->odd[i][n] : y->value[i][n]);
+            }
+            const uint32_t sum = half
+                                     ? sem_add_f32(sem_add_f32(c[n][row], sem_mma_two(&f, 0), 0), sem_mma_two(&f, 2), 0)
+                                     : sem_add_f32(sem_mma_chain(&f), c[n][row], 0);
+            d[n][row] = half ? sem_mma_f16_of_f32(sum) : sum;
         }
 }
 
@@ -212,6 +236,16 @@ static inline int64_t sem_mma_integer(unsigned type, uint64_t bits)
     const struct sem_mma_format *f = sem_mma_format(type);
     const uint64_t top = 1ull << (f->bits - 1);
     return f->is_signed && bits & top ? (int64_t)bits - (int64_t)(top << 1) : (int64_t)bits;
+}
+
+/* Rows of A, and columns of B, `pitch` bytes apart. */
+static inline void sem_mma_gather(const struct mg_sem_warp *io, unsigned first, unsigned count, unsigned halves,
+                                  void *rows, size_t pitch)
+{
+    for (unsigned r = 0; r < count; r++)
+        for (unsigned group = 0; group < 8; group++)
+            memcpy((uint8_t *)rows + (group + 8 * (r % halves)) * pitch + r / halves * 16,
+                   (const uint32_t *)io->in[first + r] + 4 * group, 16);
 }
 
 /* A row of `count` of them, from their bits. */
@@ -267,73 +301,61 @@ static inline unsigned sem_mma_registers(const struct mg_sem_mma *w, unsigned op
     const unsigned bits = sem_mma_format(type)->bits;
     return sem_mma_count(w, operand) * bits / (bits == 64 ? 64 : 32);
 }
-/* C in f32, and D of f32 or f16, in the registers of all lanes. */
-static inline void sem_mma_get_sums(const struct mg_sem_mma *w, const struct mg_sem_warp *io, unsigned first,
-                                    uint32_t c[][SEM_MMA_COLUMNS])
+/* C in f32, column by column, from the registers of all lanes, and D of f32 or f16 to them: of eight rows one register
+ * of f16, and of f32 one of the even columns and one of the odd ones. */
+static inline void sem_mma_get_sums(bool half, const uint32_t *const *in, uint32_t c[][SEM_MMA_ROWS])
 {
-    uint16_t halves[SEM_MMA_ROWS][SEM_MMA_COLUMNS];
-    if (sem_mma_c(w) == SEM_MMA_F16) {
-        sem_mma_gather(io, first, w->m / 8u, w->m / 8u, halves, sizeof halves[0]);
-        for (unsigned row = 0; row < w->m; row++)
-            for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
-                c[row][n] = sem_mma_f32_of_f16(halves[row][n]);
-        return;
-    }
-    for (unsigned row = 0; row < w->m; row++) {
-        const uint32_t *even = (const uint32_t *)io->in[first + row / 8 * 2] + row % 8 * 4,
-                       *odd = (const uint32_t *)io->in[first + row / 8 * 2 + 1] + row % 8 * 4;
-        for (unsigned n = 0; n < 4; n++) {
-            c[row][2 * n] = even[n];
-            c[row][2 * n + 1] = odd[n];
-        }
+    uint32_t words[4][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    for (unsigned r = 0; r < 4 && !half; r++)
+        sem_mma_turn(in[r], c[r % 2] + r / 2 * 8, 2 * SEM_MMA_ROWS);
+    for (unsigned r = 0; r < 2 && half; r++)
+        sem_mma_turn(in[r], words[0] + r * 8, SEM_MMA_ROWS);
+    for (unsigned q = 0; q < 4 && half; q++) {
+        const sem_s32x16 both = *(const sem_s32x16 *)(const void *)words[q];
+        *(sem_s32x16 *)(void *)c[2 * q] = sem_mma_of_halves(both & 0xffff);
+        *(sem_s32x16 *)(void *)c[2 * q + 1] = sem_mma_of_halves((both >> 16) & 0xffff);
     }
 }
-static inline void sem_mma_put_sums(const struct mg_sem_mma *w, const struct mg_sem_warp *io,
-                                    const uint32_t d[][SEM_MMA_COLUMNS])
+static inline void sem_mma_put_sums(bool half, uint32_t d[][SEM_MMA_ROWS], uint32_t *const *out)
 {
-    const bool half = sem_mma_d(w) == SEM_MMA_F16;
-    for (unsigned row = 0; row < w->m; row++) {
-        const unsigned r = row / 8 * (half ? 1 : 2);
-        uint32_t *first = (uint32_t *)io->out[r] + row % 8 * 4, *second = (uint32_t *)io->out[r + !half] + row % 8 * 4;
-        for (unsigned n = 0; half && n < 4; n++)
-            first[n] = d[row][2 * n] | d[row][2 * n + 1] << 16;
-        for (unsigned n = 0; !half && n < 4; n++) {
-            first[n] = d[row][2 * n];
-            second[n] = d[row][2 * n + 1];
-        }
-    }
+    for (unsigned q = 0; q < 4 && half; q++)
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
+            d[q][row] = d[2 * q][row] | d[2 * q + 1][row] << 16;
+    for (unsigned r = 0; r < 2 && half; r++)
+        sem_mma_turn_back(d[0] + r * 8, SEM_MMA_ROWS, out[r]);
+    for (unsigned r = 0; r < 4 && !half; r++)
+        sem_mma_turn_back(d[r % 2] + r / 2 * 8, 2 * SEM_MMA_ROWS, out[r]);
 }
 
 static inline void sem_mma_of_floats(const struct mg_sem_mma *w, unsigned cc, const struct mg_sem_warp *io)
 {
     struct sem_mma_left x;
     struct sem_mma_right y;
-    uint32_t c[SEM_MMA_ROWS][SEM_MMA_COLUMNS], d[SEM_MMA_ROWS][SEM_MMA_COLUMNS];
-    const unsigned atype = sem_mma_a(w), btype = sem_mma_b(w), ctype = sem_mma_c(w);
+    uint32_t c[SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64))),
+        d[SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    const unsigned atype = sem_mma_a(w), btype = sem_mma_b(w), ctype = sem_mma_c(w), dtype = sem_mma_d(w);
     const unsigned second = sem_mma_registers(w, 0, atype), third = second + sem_mma_registers(w, 1, btype);
     const uint32_t *e = w->flags & SEM_MMA_SPARSE ? io->in[third + sem_mma_registers(w, 2, ctype)] : NULL;
     const unsigned k = e ? w->k / 2u : w->k;
     /* wmma can add to f32 and give f16: ptxas then rounds what is cut off to f32 once more. */
-    const bool half = sem_mma_d(w) == SEM_MMA_F16 && ctype == SEM_MMA_F16;
-    const bool moved = sem_mma_is_eight(atype) && cc != 89;
-    sem_mma_gather(io, 0, second, w->m / 8u, x.raw, sizeof x.raw[0]);
-    sem_mma_gather(io, second, third - second, 1, y.raw, sizeof y.raw[0]);
+    const bool half = dtype == SEM_MMA_F16 && ctype == SEM_MMA_F16;
+    struct sem_mma_ready left = sem_mma_ready(atype, cc, k), right = sem_mma_ready(btype, cc, w->k);
+    right.moved &= !e;
+    for (unsigned r = 0; r < second; r++)
+        sem_mma_turn(io->in[r], x.words[r / 2 * 4] + r % 2 * 8, SEM_MMA_ROWS);
+    for (unsigned r = second; r < third; r++)
+        sem_mma_turn(io->in[r], y.words[(r - second) * 4], SEM_MMA_COLUMNS);
     x.sparse = e != NULL;
-    for (unsigned row = 0; e && row < w->m; row++)
+    for (unsigned row = 0; e && row < SEM_MMA_ROWS; row++)
         for (unsigned i = 0; i < k; i++)
-            x.at[row][moved ? sem_mma_order(k, i) : i] = (uint8_t)sem_mma_partner(w, e, row, i);
-    for (unsigned row = 0; moved && row < w->m; row++)
-        sem_mma_reorder(x.raw[row], k);
-    for (unsigned n = 0; moved && !e && n < SEM_MMA_COLUMNS; n++)
-        sem_mma_reorder(y.raw[n], k);
-    sem_mma_left_ready(&x, atype, w->m, k);
-    sem_mma_right_ready(&y, btype, w->k);
-    sem_mma_get_sums(w, io, third, c);
-    sem_mma_rows(&x, &y, sem_mma_sums(atype, cc, k), w->m, k, half, c, d);
-    for (unsigned row = 0; sem_mma_d(w) == SEM_MMA_F16 && !half && row < w->m; row++)
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
-            d[row][n] = sem_mma_f16_of_f32(d[row][n]);
-    sem_mma_put_sums(w, io, d);
+            x.at[sem_mma_order(&left, i)][row] = (int32_t)sem_mma_partner(w, e, row, i);
+    sem_mma_left_ready(&x, &left);
+    sem_mma_right_ready(&y, &right);
+    sem_mma_get_sums(ctype == SEM_MMA_F16, (const uint32_t *const *)(const void *)(io->in + third), c);
+    sem_mma_columns(&x, &y, sem_mma_sums(atype, cc, k), k, half, (const uint32_t(*)[SEM_MMA_ROWS])c, d);
+    for (unsigned n = 0; dtype == SEM_MMA_F16 && !half && n < SEM_MMA_COLUMNS; n++)
+        *(sem_s32x16 *)(void *)d[n] = sem_mma_halves(*(const sem_s32x16 *)(const void *)d[n]);
+    sem_mma_put_sums(dtype == SEM_MMA_F16, d, (uint32_t *const *)(const void *)io->out);
 }
 
 #define SEM_MMA_EACH(operand)                  \
@@ -345,37 +367,42 @@ static inline void sem_mma_of_quads(const struct mg_sem_mma *w, unsigned cc, con
 {
     struct sem_mma_left x[4];
     struct sem_mma_right y[4];
-    uint32_t c[4][SEM_MMA_ROWS][SEM_MMA_COLUMNS], d[4][SEM_MMA_ROWS][SEM_MMA_COLUMNS];
+    uint32_t c[4][SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64))) = {{{0}}},
+                                                 d[4][SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64)));
     const unsigned ctype = sem_mma_c(w), third = 4;
     const bool half = sem_mma_d(w) == SEM_MMA_F16;
+    const struct sem_mma_ready how = sem_mma_ready(SEM_MMA_F16, cc, 4);
+    for (unsigned quad = 0; quad < 4; quad++) /* eight rows of 16 */
+        memset(x[quad].words, 0, 2 * sizeof x[quad].words[0]);
     SEM_MMA_EACH(0)
     {
         const struct sem_mma_place a = sem_mma_quads(w, 0, SEM_MMA_F16, lane, i),
                                    b = sem_mma_quads(w, 1, SEM_MMA_F16, lane, i);
         const uint16_t of_a = (uint16_t)sem_mma_element(io, 0, 16, lane, i),
                        of_b = (uint16_t)sem_mma_element(io, 2, 16, lane, i);
-        memcpy(x[lane / 4 % 4].raw[a.row] + 2 * a.column, &of_a, 2);
-        memcpy(y[lane / 4 % 4].raw[b.column] + 2 * b.row, &of_b, 2);
+        memcpy((uint8_t *)&x[lane / 4 % 4].words[a.column / 2][a.row] + a.column % 2 * 2, &of_a, 2);
+        memcpy((uint8_t *)&y[lane / 4 % 4].words[b.row / 2][b.column] + b.row % 2 * 2, &of_b, 2);
     }
     SEM_MMA_EACH(2)
     {
         const struct sem_mma_place at = sem_mma_quads(w, 2, ctype, lane, i);
         const uint32_t bits = (uint32_t)sem_mma_element(io, third, sem_mma_format(ctype)->bits, lane, i);
-        c[lane / 4 % 4][at.row][at.column] = ctype == SEM_MMA_F16 ? sem_mma_f32_of_f16(bits) : bits;
+        c[lane / 4 % 4][at.column][at.row] = ctype == SEM_MMA_F16 ? sem_mma_f32_of_f16(bits) : bits;
     }
     for (unsigned quad = 0; quad < 4; quad++) {
         x[quad].sparse = false;
-        sem_mma_left_ready(&x[quad], SEM_MMA_F16, 8, 4);
-        sem_mma_right_ready(&y[quad], SEM_MMA_F16, 4);
+        const uint32_t(*of_c)[SEM_MMA_ROWS] = (const uint32_t(*)[SEM_MMA_ROWS])c[quad];
+        sem_mma_left_ready(&x[quad], &how);
+        sem_mma_right_ready(&y[quad], &how);
         if (cc < 80)
-            sem_mma_rows(&x[quad], &y[quad], sem_mma_sums(SEM_MMA_F16, cc, 4), 8, 4, half, c[quad], d[quad]);
+            sem_mma_columns(&x[quad], &y[quad], sem_mma_sums(SEM_MMA_F16, cc, 4), 4, half, of_c, d[quad]);
         else
-            sem_mma_chains(&x[quad], &y[quad], half, c[quad], d[quad]);
+            sem_mma_chains(&x[quad], &y[quad], half, of_c, d[quad]);
     }
     SEM_MMA_EACH(2)
     {
         const struct sem_mma_place at = sem_mma_quads(w, 2, sem_mma_d(w), lane, i);
-        const uint32_t value = d[lane / 4 % 4][at.row][at.column];
+        const uint32_t value = d[lane / 4 % 4][at.column][at.row];
         uint32_t *to = (uint32_t *)io->out[half ? i / 2 : i] + lane;
         *to = half && i % 2 ? *to | value << 16 : value;
     }
@@ -384,7 +411,7 @@ static inline void sem_mma_of_quads(const struct mg_sem_mma *w, unsigned cc, con
 static inline void sem_mma_of_integers(const struct mg_sem_mma *w, const struct mg_sem_warp *io)
 {
     int16_t a[SEM_MMA_ROWS][SEM_MMA_K], b[SEM_MMA_COLUMNS][SEM_MMA_K];
-    uint8_t raw[SEM_MMA_ROWS][SEM_MMA_BYTES] __attribute__((aligned(64)));
+    uint8_t raw[SEM_MMA_ROWS][4 * SEM_MMA_WORDS] __attribute__((aligned(64)));
     const unsigned atype = sem_mma_a(w), btype = sem_mma_b(w);
     const unsigned second = sem_mma_registers(w, 0, atype), third = second + sem_mma_registers(w, 1, btype);
     const uint32_t *e = w->flags & SEM_MMA_SPARSE ? io->in[third + sem_mma_registers(w, 2, SEM_MMA_S32)] : NULL;

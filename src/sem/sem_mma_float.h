@@ -6,19 +6,23 @@
  * longer row of products goes through several such blocks, one behind the other. sem_mma_sums says which numbers hold
  * for which type and generation.
  *
- * That is done eight columns at a time, in the host's floating point, where every step is exact: a product of two
- * numbers of at most 11 bits fits into a float; it is multiplied with a power of two that leaves `fraction` bits before
- * the point, and the conversion to an integer cuts off the rest. Numbers whose products may leave a float's range
- * (`far`) take the same way in double. Infinite ones and NaNs are left out and decide afterwards (sem_mma_special).
+ * That is done for the 16 rows of a column at a time, in the host's floating point, where every step is exact: a
+ * product of two numbers of at most 11 bits fits into a float; it is multiplied with a power of two that leaves
+ * `fraction` bits before the point, and the conversion to an integer cuts off the rest. Numbers whose products may
+ * leave a float's range (`far`) take the same way in double. Infinite ones and NaNs are left out and decide afterwards
+ * (sem_mma_special).
  *
- * A multiplication is of a left part (rows of A, 16 at most) and a right part (B, of eight columns), each made ready
- * once by sem_mma_left_ready and sem_mma_right_ready, however often it is used; sem_mma_rows does the rest.
+ * A multiplication is of a left part (16 rows of A) and a right part (B, of eight columns), each made ready once by
+ * sem_mma_left_ready and sem_mma_right_ready, however often it is used; sem_mma_columns does the rest.
  *
- * To add a type: a row of sem_mma_formats, a case of sem_mma_spread, and what sums of it are in sem_mma_sums.
+ * To add a type: a row of sem_mma_formats, a case of sem_mma_wide, and what sums of it are in sem_mma_sums.
  */
 #ifndef MG_SEM_MMA_FLOAT_H
 #define MG_SEM_MMA_FLOAT_H
 #include "sem_float.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 enum mg_sem_mma_type {
     SEM_MMA_NONE,
@@ -55,17 +59,17 @@ enum {
     SEM_MMA_ROWS = 16,
     SEM_MMA_COLUMNS = 8,
     SEM_MMA_FLOATS = 64 /* k, at most */,
-    SEM_MMA_BYTES = 64 /* of a row */
+    SEM_MMA_WORDS = 16 /* of four bytes, of a row */
 };
 
-typedef uint16_t sem_mma_u16 __attribute__((may_alias));
-typedef uint32_t sem_mma_u32 __attribute__((may_alias));
-typedef uint8_t sem_u8x8 __attribute__((vector_size(8), may_alias));
-typedef uint16_t sem_u16x8 __attribute__((vector_size(16), may_alias));
+typedef float sem_f32x16 __attribute__((vector_size(64), may_alias));
+typedef int32_t sem_s32x16 __attribute__((vector_size(64), may_alias));
+typedef uint32_t sem_u32x16 __attribute__((vector_size(64), may_alias));
 typedef float sem_f32x8 __attribute__((vector_size(32), may_alias));
 typedef int32_t sem_s32x8 __attribute__((vector_size(32), may_alias));
 typedef double sem_f64x8 __attribute__((vector_size(64), may_alias));
 typedef int64_t sem_s64x8 __attribute__((vector_size(64), may_alias));
+#define SEM_MMA_INLINE static inline __attribute__((always_inline))
 
 /* ---- one number ---- */
 
@@ -159,282 +163,403 @@ struct sem_mma_kinds {
     bool special, far; /* infinite or NaN; a product of two may not be a float */
 };
 
-/* Eight numbers as the bits of f32, from bits x of their own format. A half's are moved, if it is normal, or made of
- * its mantissa, in units of 2^-24. e4m3 becomes f16 before it is multiplied, so that what is subnormal in it is not any
- * more. */
-static inline void sem_mma_wide(unsigned type, const sem_s32x8 *x, sem_s32x8 *bits, sem_s32x8 *special)
+/* Whether any lane is not 0. */
+SEM_MMA_INLINE bool sem_mma_any(sem_s32x16 x)
 {
-    const bool eight = type == SEM_MMA_E4M3;
+    int32_t any = 0;
+    for (unsigned n = 0; n < 16; n++)
+        any |= x[n];
+    return any != 0;
+}
+
+SEM_MMA_INLINE sem_s32x16 sem_mma_larger(sem_s32x16 a, sem_s32x16 b)
+{
+#if defined(__AVX512F__)
+    return (sem_s32x16)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    sem_s32x16 larger;
+    for (unsigned k = 0; k < 2; k++)
+        ((__m256i *)&larger)[k] = _mm256_max_epi32(((const __m256i *)&a)[k], ((const __m256i *)&b)[k]);
+    return larger;
+#else
+    const sem_s32x16 above = b > a;
+    return (a & ~above) | (b & above);
+#endif
+}
+
+/* Each lane of `a` where `where` is all ones, else of `b`. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_either(sem_s32x16 where, sem_s32x16 a, sem_s32x16 b)
+{
+    return (a & where) | (b & ~where);
+}
+
+/* Halves as the bits of f32, those of `mantissa` bits and less than `sign`; e4m3 likewise. A number that is normal is
+ * moved; else it is made of its mantissa, in units of 2^-24. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_moved(sem_s32x16 x, bool eight)
+{
     const int32_t mantissa = eight ? 3 : 10, sign = eight ? 0x80 : 0x8000;
+    const sem_s32x16 body = x & (sign - 1);
+    const sem_f32x16 small = __builtin_convertvector(body, sem_f32x16) * (eight ? 0x1p-9f : 0x1p-24f);
+    const sem_s32x16 normal = (body << (23 - mantissa)) + ((eight ? 120 : 112) << 23),
+                     special = body >= (eight ? 0x7f : 0x7c00);
+    return sem_mma_either(body >> mantissa == 0, (sem_s32x16)small, normal) | (x & sign) << (eight ? 24 : 16) |
+           (special & 0x7f800000);
+}
+
+/* Numbers as the bits of f32, from bits x of their own format. e4m3 becomes f16 before it is multiplied, so that what
+ * is subnormal in it is not any more. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_wide(unsigned type, sem_s32x16 x)
+{
     switch (type) {
     case SEM_MMA_BF16:
-        *bits = *x << 16;
-        *special = (*bits & 0x7f800000) == 0x7f800000;
-        return;
+        return x << 16;
     case SEM_MMA_TF32:
-        *bits = *x & ~0x1fff;
-        *special = (*bits & 0x7f800000) == 0x7f800000;
-        return;
-    default: {
-        const sem_s32x8 as = type == SEM_MMA_E5M2 ? *x << 8 : *x, body = as & (sign - 1);
-        const sem_f32x8 small = __builtin_convertvector(body, sem_f32x8) * (eight ? 0x1p-9f : 0x1p-24f);
-        const sem_s32x8 normal = (body << (23 - mantissa)) + ((eight ? 120 : 112) << 23),
-                        is_small = body >> mantissa == 0;
-        *bits = ((sem_s32x8)small & is_small) | (normal & ~is_small) | (as & sign) << (eight ? 24 : 16);
-        *special = eight ? body == 0x7f : body >= 0x7c00;
-    }
+        return x & ~0x1fff;
+    case SEM_MMA_E5M2:
+        return sem_mma_moved(x << 8, false);
+    default:
+        return sem_mma_moved(x, type == SEM_MMA_E4M3);
     }
 }
 
-/* Numbers as floats and exponents; `count` is a multiple of eight. */
-static inline void sem_mma_spread(unsigned type, const void *raw, unsigned count, float *value, int32_t *exponent,
-                                  struct sem_mma_kinds *kinds)
+/* f32 to the nearest f16, and back. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_halves(sem_s32x16 bits)
 {
-    const unsigned bytes = sem_mma_format(type)->bits / 8u;
-    const int32_t least = type == SEM_MMA_F16 || type == SEM_MMA_E5M2 ? -14 : -126; /* of a subnormal number */
-    sem_s32x8 special = {0}, far = {0};
-    for (unsigned i = 0; i < count; i += 8) {
-        sem_s32x8 x, bits, odd;
-        if (bytes == 1)
-            x = __builtin_convertvector(((const sem_u8x8 *)raw)[i / 8], sem_s32x8);
-        else if (bytes == 2)
-            x = __builtin_convertvector(((const sem_u16x8 *)raw)[i / 8], sem_s32x8);
-        else
-            x = ((const sem_s32x8 *)raw)[i / 8];
-        sem_mma_wide(type, &x, &bits, &odd);
-        bits &= ~odd;
-        const sem_s32x8 field = (bits >> 23 & 255) - 127, is_less = field < least, is_zero = (bits & INT32_MAX) == 0;
-        const sem_s32x8 e = (field & ~is_less) | (least & is_less);
-        special |= odd;
-        far |= ~is_zero & ((e > SEM_MMA_NEAR) | (e < -SEM_MMA_NEAR));
-        *(sem_s32x8 *)(exponent + i) = (e & ~is_zero) | (SEM_MMA_FAR & is_zero);
-        *(sem_s32x8 *)(value + i) = bits;
-    }
-    for (unsigned n = 0; n < 8; n++) {
-        kinds->special |= special[n] != 0;
-        kinds->far |= far[n] != 0;
-    }
+    const sem_s32x16 size = bits & INT32_MAX, is_nan = size > 0x7f800000, least = size - size + (113 << 23);
+    const sem_s32x16 kept = sem_mma_either(size > 0x47800000, least - least + 0x47800000, size);
+    /* Adding so much that the last bit of an f16 is the last one of the sum. */
+    const sem_f32x16 more = (sem_f32x16)((sem_mma_larger(kept & 0x7f800000, least) + (13 << 23)) | 0x400000),
+                     near = ((sem_f32x16)kept + more) - more;
+    const sem_s32x16 normal = ((sem_s32x16)near >> 13) - (112 << 10),
+                     small = __builtin_convertvector(near * 0x1p24f, sem_s32x16);
+    return sem_mma_either(is_nan, least - least + 0x7fff,
+                          sem_mma_either((sem_s32x16)near < least, small, normal) | (bits >> 16 & 0x8000));
+}
+SEM_MMA_INLINE sem_s32x16 sem_mma_of_halves(sem_s32x16 x)
+{
+    const sem_s32x16 bits = sem_mma_moved(x, false), is_nan = (bits & INT32_MAX) > 0x7f800000;
+    return sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, bits);
 }
 
-/* Made ready: rows of A, and B of eight columns. `raw` comes from outside: the elements' bits, as they lie in a
- * register or in memory; of B column by column. Where A is sparse `at` says, for each of its columns, which row of B
- * belongs to it. */
+/* Made ready: A, of 16 rows, and B, of eight columns. `words` come from outside: the elements' bits along k as they lie
+ * in memory, four bytes of each row, or column, beside one another. Elements are numbered in the order in which they
+ * are summed. Where A is sparse `at` says, for each of its columns, which row of B belongs to it. `odd` has infinite
+ * numbers and NaNs among the others, if there are any; `value` has zeros there. */
 struct sem_mma_left {
-    uint8_t raw[SEM_MMA_ROWS][SEM_MMA_BYTES] __attribute__((aligned(64)));
-    float value[SEM_MMA_ROWS][SEM_MMA_FLOATS] __attribute__((aligned(64)));
-    int32_t exponent[SEM_MMA_ROWS][SEM_MMA_FLOATS] __attribute__((aligned(64)));
-    uint8_t at[SEM_MMA_ROWS][SEM_MMA_FLOATS];
+    uint32_t words[SEM_MMA_WORDS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    float value[SEM_MMA_FLOATS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    float odd[SEM_MMA_FLOATS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    int32_t exponent[SEM_MMA_FLOATS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    int32_t at[SEM_MMA_FLOATS][SEM_MMA_ROWS] __attribute__((aligned(64)));
     bool sparse;
-    uint8_t type;
     struct sem_mma_kinds kinds;
 };
 struct sem_mma_right {
-    uint8_t raw[SEM_MMA_COLUMNS][SEM_MMA_BYTES] __attribute__((aligned(64)));
+    uint32_t words[SEM_MMA_WORDS][SEM_MMA_COLUMNS] __attribute__((aligned(64)));
     float value[SEM_MMA_FLOATS][SEM_MMA_COLUMNS] __attribute__((aligned(64)));
+    float odd[SEM_MMA_FLOATS][SEM_MMA_COLUMNS] __attribute__((aligned(64)));
     int32_t exponent[SEM_MMA_FLOATS][SEM_MMA_COLUMNS] __attribute__((aligned(64)));
-    uint8_t type;
     struct sem_mma_kinds kinds;
 };
 
-static inline void sem_mma_left_ready(struct sem_mma_left *a, unsigned type, unsigned rows, unsigned k)
+/* How elements are to be made ready. */
+struct sem_mma_ready {
+    unsigned type, k;
+    int32_t least; /* exponent, of numbers that are subnormal */
+    bool moved;    /* the first and second of every four are summed first, then the third and fourth */
+};
+/* Where the element stands in the sum. */
+static inline unsigned sem_mma_order(const struct sem_mma_ready *how, unsigned i)
 {
-    a->type = (uint8_t)type;
-    a->kinds = (struct sem_mma_kinds){false, false};
-    const unsigned bytes = sem_mma_format(type)->bits / 8u, whole = (k + 7) / 8 * 8;
-    for (unsigned row = 0; row < rows; row++) {
-        if (whole > k)
-            memset(a->raw[row] + k * bytes, 0, (whole - k) * bytes);
-        sem_mma_spread(type, a->raw[row], whole, a->value[row], a->exponent[row], &a->kinds);
+    return how->moved ? i / 4 * 2 + i % 2 + (i % 4 < 2 ? 0 : how->k / 2) : i;
+}
+
+/* 16 numbers of `words`, those of rows of `lanes` numbers each, of which the second half is another word's; to where
+ * they stand. Returns which are infinite or NaNs, and adds to `far`. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_spread(unsigned type, const struct sem_mma_ready *how, unsigned lanes,
+                                         const uint32_t *words, unsigned word, unsigned element, float *value,
+                                         int32_t *exponent, sem_s32x16 *far)
+{
+    const unsigned bits = type == SEM_MMA_TF32 ? 32 : type == SEM_MMA_F16 || type == SEM_MMA_BF16 ? 16 : 8;
+    const sem_s32x16 x = *(const sem_s32x16 *)(const void *)(words + word * lanes),
+                     wide = sem_mma_wide(type, (x >> (int)(element * bits)) & (int32_t)(UINT32_MAX >> (32 - bits))),
+                     size = wide & INT32_MAX, is_zero = size == 0, special = size >= 0x7f800000;
+    const sem_s32x16 e = sem_mma_larger((size >> 23) - 127, size - size + how->least);
+    if (bits != 8 && type != SEM_MMA_F16)
+        *far |= ~(is_zero | special) & ((e > SEM_MMA_NEAR) | (e < -SEM_MMA_NEAR));
+    const sem_s32x16 kept = sem_mma_either(is_zero | special, size - size + SEM_MMA_FAR, e);
+    for (unsigned half = 0; half < 16 / lanes; half++) {
+        const unsigned at = sem_mma_order(how, (word + half) * (32 / bits) + element) * lanes;
+        if (lanes == 16) {
+            *(sem_s32x16 *)(void *)(value + at) = wide;
+            *(sem_s32x16 *)(void *)(exponent + at) = kept;
+        } else {
+            *(sem_s32x8 *)(void *)(value + at) = ((const sem_s32x8 *)&wide)[half];
+            *(sem_s32x8 *)(void *)(exponent + at) = ((const sem_s32x8 *)&kept)[half];
+        }
+    }
+    return special;
+}
+
+/* All of a part. `count` words are a multiple of two. */
+SEM_MMA_INLINE struct sem_mma_kinds sem_mma_spread_all(unsigned type, const struct sem_mma_ready *how, unsigned lanes,
+                                                       const uint32_t *words, unsigned count, float *value,
+                                                       int32_t *exponent)
+{
+    const unsigned each = type == SEM_MMA_TF32 ? 1 : type == SEM_MMA_F16 || type == SEM_MMA_BF16 ? 2 : 4;
+    sem_s32x16 special = {0}, far = {0};
+    for (unsigned word = 0; word < count; word += 16 / lanes)
+        for (unsigned element = 0; element < each; element++)
+            special |= sem_mma_spread(type, how, lanes, words, word, element, value, exponent, &far);
+    return (struct sem_mma_kinds){sem_mma_any(special), sem_mma_any(far)};
+}
+
+/* Infinite numbers and NaNs are taken out of `count` numbers. */
+static inline void sem_mma_set_aside(unsigned count, float *value, float *odd)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const bool special = !(__builtin_fabsf(value[i]) < __builtin_inff());
+        odd[i] = value[i];
+        value[i] = special ? 0 : value[i];
     }
 }
-/* Transposed on the way. */
-#define SEM_MMA_TURN(word)                         \
-    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) \
-        for (unsigned i = 0; i < k; i++)           \
-            ((word *)turned)[i * SEM_MMA_COLUMNS + n] = ((const word *)b->raw[n])[i];
-static inline void sem_mma_right_ready(struct sem_mma_right *b, unsigned type, unsigned k)
+
+/* For each type that is multiplied: the compiler knows it. */
+#define SEM_MMA_READY(lanes, part)                                                                   \
+    const unsigned count = (how->k * sem_mma_format(how->type)->bits / 32 + 1) / 2 * 2;              \
+    const uint32_t *words = (part)->words[0];                                                        \
+    float *value = (part)->value[0];                                                                 \
+    int32_t *exponent = (part)->exponent[0];                                                         \
+    switch (how->type) {                                                                             \
+    case SEM_MMA_F16:                                                                                \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_F16, how, lanes, words, count, value, exponent);  \
+        break;                                                                                       \
+    case SEM_MMA_BF16:                                                                               \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_BF16, how, lanes, words, count, value, exponent); \
+        break;                                                                                       \
+    case SEM_MMA_TF32:                                                                               \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_TF32, how, lanes, words, count, value, exponent); \
+        break;                                                                                       \
+    case SEM_MMA_E4M3:                                                                               \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_E4M3, how, lanes, words, count, value, exponent); \
+        break;                                                                                       \
+    default:                                                                                         \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_E5M2, how, lanes, words, count, value, exponent); \
+    }                                                                                                \
+    if ((part)->kinds.special)                                                                       \
+        sem_mma_set_aside(count * 32 / sem_mma_format(how->type)->bits * (lanes), value, (part)->odd[0]);
+static inline void sem_mma_left_ready(struct sem_mma_left *a, const struct sem_mma_ready *how)
 {
-    uint8_t turned[SEM_MMA_COLUMNS * SEM_MMA_BYTES] __attribute__((aligned(64)));
-    const unsigned bits = sem_mma_format(type)->bits;
-    b->type = (uint8_t)type;
-    b->kinds = (struct sem_mma_kinds){false, false};
-    if (bits == 8)
-        SEM_MMA_TURN(uint8_t)
-    else if (bits == 16)
-        SEM_MMA_TURN(sem_mma_u16)
-    else
-        SEM_MMA_TURN(sem_mma_u32)
-    sem_mma_spread(type, turned, k * SEM_MMA_COLUMNS, b->value[0], b->exponent[0], &b->kinds);
+    SEM_MMA_READY(SEM_MMA_ROWS, a)
 }
-#undef SEM_MMA_TURN
+static inline void sem_mma_right_ready(struct sem_mma_right *b, const struct sem_mma_ready *how)
+{
+    SEM_MMA_READY(SEM_MMA_COLUMNS, b)
+}
+#undef SEM_MMA_READY
 
 /* ---- sums ---- */
 
 /* How a generation sums products of a type. */
 struct sem_mma_sums {
-    unsigned block; /* products that are summed at once, 16 at most */
-    int fraction;   /* bits kept behind the point of the largest, 25 at most */
+    unsigned block; /* products that are summed at once, 16 at most, or 32 */
+    int fraction;   /* bits kept behind the point of the largest, 25 at most, or 13 */
     bool apart;     /* they are summed from 0 on, and C is added to that, rounded to the nearest */
 };
 
-/* What infinite and NaN ones among `count` products and c, an f32, make of their sum: the bits of an f32; 0: nothing.
- */
-static inline uint32_t sem_mma_element_of(unsigned type, const uint8_t *raw, unsigned i)
+/* A block: `count` products from `first` on, of column n of B. */
+struct sem_mma_block {
+    unsigned n, first, count;
+    int fraction;
+    bool sparse;
+};
+
+/* What belongs to column i of a sparse A, row by row. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_partners(const struct sem_mma_left *x, const void *right, unsigned n, unsigned i)
 {
-    const unsigned bits = sem_mma_format(type)->bits;
-    return bits == 8    ? raw[i]
-           : bits == 16 ? ((const sem_mma_u16 *)(const void *)raw)[i]
-                        : ((const sem_mma_u32 *)(const void *)raw)[i];
+    const int32_t(*from)[SEM_MMA_COLUMNS] = right;
+    sem_s32x16 of = {0};
+    for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
+        of[row] = from[x->at[i][row]][n];
+    return of;
 }
-static inline uint32_t sem_mma_special(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
-                                       unsigned column, unsigned first, unsigned count, uint32_t c)
+
+/* Those of A at `a`, times those of B among `right`. */
+SEM_MMA_INLINE sem_f32x16 sem_mma_product(const struct sem_mma_left *x, const float *a,
+                                          const float right[][SEM_MMA_COLUMNS], struct sem_mma_block b, unsigned i)
 {
-    unsigned seen = 0; /* bits: plus, minus, NaN */
-    for (unsigned i = first; i < first + count && (x->kinds.special || y->kinds.special); i++) {
-        unsigned of_a, of_b;
-        const struct sem_mma_number a = sem_mma_split(x->type, sem_mma_element_of(x->type, x->raw[row], i), &of_a);
-        const unsigned at = x->sparse ? x->at[row][i] : i;
-        const struct sem_mma_number b = sem_mma_split(y->type, sem_mma_element_of(y->type, y->raw[column], at), &of_b);
-        if (of_a == SEM_MMA_FINITE && of_b == SEM_MMA_FINITE)
-            continue;
-        if (of_a == SEM_MMA_NAN || of_b == SEM_MMA_NAN || !a.magnitude || !b.magnitude)
-            seen |= 4;
+    const sem_f32x16 left = *(const sem_f32x16 *)(const void *)a;
+    return b.sparse ? left * (sem_f32x16)sem_mma_partners(x, right, b.n, i) : left * right[i][b.n];
+}
+
+/* The largest exponent of the products. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_largest(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                          struct sem_mma_block b)
+{
+    sem_s32x16 most = {0};
+    most += 2 * SEM_MMA_FAR;
+    for (unsigned i = b.first; i < b.first + b.count; i++) {
+        sem_s32x16 e = *(const sem_s32x16 *)(const void *)x->exponent[i];
+        if (b.sparse)
+            e += sem_mma_partners(x, y->exponent, b.n, i);
         else
-            seen |= a.sign == b.sign ? 1 : 2;
+            e += y->exponent[i][b.n];
+        most = sem_mma_larger(most, e);
     }
-    if ((c & 0x7f800000u) == 0x7f800000u)
-        seen |= c & 0x7fffffu ? 4 : c >> 31 ? 2 : 1;
-    return seen == 0 ? 0 : seen == 1 ? 0x7f800000u : seen == 2 ? 0xff800000u : 0x7fffffffu;
+    return most;
 }
 
-/* A block of `count` products from `first` on and the accumulator c, for one row: the sums of the first and the second
- * eight products (each fits), in units of 2^(most - fraction). `most` is not below `least`, where nothing is. */
-#define SEM_MMA_LARGER(a, b) ((a) ^ (((a) ^ (b)) & ((b) > (a))))
-#define SEM_MMA_BLOCK(name, real, realx8, wordx8, bias, digits, least)                                                 \
-    static inline void name(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row, unsigned first, \
-                            unsigned count, int fraction, const sem_f32x8 *c, const sem_s32x8 *c_exponent,             \
-                            sem_s32x8 sum[2], sem_s32x8 *most, sem_s32x8 *largest)                                     \
-    {                                                                                                                  \
-        const sem_f32x8 *value = (const sem_f32x8 *)(const void *)y->value;                                            \
-        const sem_s32x8 *exponent = (const sem_s32x8 *)(const void *)y->exponent;                                      \
-        sem_s32x8 m = {0}, up, part = {0};                                                                             \
-        m += SEM_MMA_FAR;                                                                                              \
-        for (unsigned i = first; i < first + count; i++) {                                                             \
-            const sem_s32x8 e = exponent[x->sparse ? x->at[row][i] : i] + x->exponent[row][i];                         \
-            m = SEM_MMA_LARGER(m, e);                                                                                  \
-        }                                                                                                              \
-        *largest = m;                                                                                                  \
-        m = SEM_MMA_LARGER(m, *c_exponent);                                                                            \
-        up = m - m + (least);                                                                                          \
-        m = SEM_MMA_LARGER(m, up);                                                                                     \
-        *most = m;                                                                                                     \
-        const wordx8 power = __builtin_convertvector((bias) + fraction - m, wordx8) << (digits);                       \
-        const realx8 scale = (realx8)power;                                                                            \
-        sum[1] = __builtin_convertvector(__builtin_convertvector(*c, realx8) * scale, sem_s32x8);                      \
-        for (unsigned i = first; i < first + count; i++) {                                                             \
-            const realx8 b = __builtin_convertvector(value[x->sparse ? x->at[row][i] : i], realx8);                    \
-            part += __builtin_convertvector((real)x->value[row][i] * b * scale, sem_s32x8);                            \
-            if (i - first == 7) {                                                                                      \
-                sum[0] = part;                                                                                         \
-                part = part - part;                                                                                    \
-            }                                                                                                          \
-        }                                                                                                              \
-        if (count < 8)                                                                                                 \
-            sum[0] = part - part;                                                                                      \
-        sum[1] += part;                                                                                                \
-    }
-SEM_MMA_BLOCK(sem_mma_block_near, float, sem_f32x8, sem_s32x8, 127, 23, -2 * SEM_MMA_NEAR - 4)
-SEM_MMA_BLOCK(sem_mma_block_far, double, sem_f64x8, sem_s64x8, 1023, 52, -300)
-#undef SEM_MMA_BLOCK
-
-/* The sums of a block whose numbers are near, cut off to f32: no result but a lone c is subnormal. Eight products fit
- * into one integer, whose float is one too large where it was rounded up. */
-static inline void sem_mma_cut(const sem_s32x8 sum[2], unsigned count, const sem_s32x8 *most, const sem_s32x8 *largest,
-                               int fraction, const sem_s32x8 *c, sem_s32x8 *d)
+/* The sums of c and the first eight products, and of the others (each fits), in units of 2^(most - fraction). */
+SEM_MMA_INLINE void sem_mma_near(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_block b,
+                                 sem_s32x16 c, sem_s32x16 most, sem_s32x16 sum[2])
 {
-    const sem_s32x8 alone = *largest < -4 * SEM_MMA_NEAR, nothing = (*c & INT32_MAX) == 0;
-    sem_s32x8 result;
-    if (count <= 8) {
-        const sem_s32x8 all = sum[0] + sum[1], sign = all >> 31, size = (all ^ sign) - sign;
-        const sem_f32x8 nearest = __builtin_convertvector(size, sem_f32x8);
-        const sem_s32x8 down = (sem_s32x8)nearest + (__builtin_convertvector(nearest, sem_s32x8) > size);
-        const sem_s32x8 power = (*most + (127 - fraction)) << 23;
-        result = (sem_s32x8)((sem_f32x8)down * (sem_f32x8)power) | (sign & INT32_MIN);
-    } else {
-        const sem_f64x8 all = __builtin_convertvector(sum[0], sem_f64x8) + __builtin_convertvector(sum[1], sem_f64x8);
-        const sem_s64x8 power = __builtin_convertvector(*most + (1023 - fraction), sem_s64x8) << 52;
-        const sem_s64x8 kept = (sem_s64x8)(all * (sem_f64x8)power) & ~INT64_C(0x1fffffff);
-        result = (sem_s32x8) __builtin_convertvector((sem_f64x8)kept, sem_f32x8);
-    }
-    *d = (result & ~alone) | (*c & alone & ~nothing);
+    const sem_f32x16 scale = (sem_f32x16)((127 + b.fraction - most) << 23);
+    sum[0] = __builtin_convertvector((sem_f32x16)c * scale, sem_s32x16);
+    sum[1] = c - c;
+    for (unsigned i = 0; i < b.count; i++)
+        sum[i >= 8] += __builtin_convertvector(
+            sem_mma_product(x, x->value[b.first + i], y->value, b, b.first + i) * scale, sem_s32x16);
 }
-
-/* One block of a row. `c` are f32; so is `d`, or if `half` f16; `from_half`: so they
- * were before. */
-static inline void sem_mma_step(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
-                                unsigned first, unsigned count, int fraction, bool half, bool from_half,
-                                const sem_s32x8 *c, sem_s32x8 *d)
+static inline void sem_mma_far(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_block b,
+                               const sem_s32x16 *c, const sem_s32x16 *most, sem_s32x16 sum[2])
 {
-    const sem_s32x8 field = *c >> 23 & 255, odd = field == 255, nothing = (*c & INT32_MAX) == 0;
-    const sem_s32x8 own = field - 127 - (field == 0), kept = *c & ~odd;
-    const sem_s32x8 least =
-        own - own + (from_half ? -14 : -126); /* an f16's subnormal numbers as they are written, too */
-    const sem_s32x8 e = SEM_MMA_LARGER(own, least);
-    const sem_s32x8 c_exponent = (e & ~nothing) | (SEM_MMA_FAR & nothing);
-    sem_s32x8 sum[2], most, largest;
-    if (x->kinds.far || y->kinds.far)
-        sem_mma_block_far(x, y, row, first, count, fraction, (const sem_f32x8 *)&kept, &c_exponent, sum, &most,
-                          &largest);
-    else
-        sem_mma_block_near(x, y, row, first, count, fraction, (const sem_f32x8 *)&kept, &c_exponent, sum, &most,
-                           &largest);
-    if (!half && !x->kinds.far && !y->kinds.far)
-        sem_mma_cut(sum, count, &most, &largest, fraction, &kept, d);
-    else
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            const int64_t all = (int64_t)sum[0][n] + sum[1][n];
-            (*d)[n] = (int32_t)(half ? sem_mma_to_f16(all, most[n], fraction) : sem_mma_to_f32(all, most[n], fraction));
+    for (unsigned half = 0; half < 2; half++) {
+        const sem_s64x8 power = __builtin_convertvector(1023 + b.fraction - ((const sem_s32x8 *)most)[half], sem_s64x8)
+                                << 52;
+        const sem_f64x8 scale = (sem_f64x8)power;
+        sem_s32x8 part[2] = {__builtin_convertvector(
+            __builtin_convertvector(((const sem_f32x8 *)c)[half], sem_f64x8) * scale, sem_s32x8)};
+        for (unsigned i = 0; i < b.count; i++) {
+            sem_f32x16 right = {0};
+            if (b.sparse)
+                right = (sem_f32x16)sem_mma_partners(x, y->value, b.n, b.first + i);
+            else
+                right += y->value[b.first + i][b.n];
+            const sem_f64x8 of_a = __builtin_convertvector(
+                                *(const sem_f32x8 *)(const void *)(x->value[b.first + i] + 8 * half), sem_f64x8),
+                            of_b = __builtin_convertvector(((const sem_f32x8 *)&right)[half], sem_f64x8);
+            part[i >= 8] += __builtin_convertvector(of_a * of_b * scale, sem_s32x8);
         }
-    if (x->kinds.special || y->kinds.special || half) {
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            const uint32_t special = sem_mma_special(x, y, row, n, first, count, (uint32_t)(*c)[n]);
-            if (special)
-                (*d)[n] = (int32_t)(half ? sem_mma_f16_of_f32(special) : special);
-        }
-    } else {
-        const sem_s32x8 is_nan = (*c & 0x7fffff) != 0;
-        *d = (*d & ~odd) | (odd & ((*c & ~is_nan) | (is_nan & INT32_MAX)));
+        for (unsigned k = 0; k < 2; k++)
+            ((sem_s32x8 *)&sum[k])[half] = part[k];
     }
 }
 
-/* Rows of results: c, f32, and d, f32 or if `half` (C is f16 as well) f16. */
-static inline void sem_mma_rows(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_sums how,
-                                unsigned rows, unsigned k, bool half, const uint32_t c[][SEM_MMA_COLUMNS],
-                                uint32_t d[][SEM_MMA_COLUMNS])
+/* The sums of numbers that are near, as f32: no result but a lone c is subnormal. Cut off; or for an f16 to which they
+ * are rounded, with the last bit set where anything was cut off, so that it is rounded once. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_cut(const sem_s32x16 sum[2], sem_s32x16 most, int fraction, bool rounds)
+{
+    const sem_s32x16 all = (sem_s32x16)((sem_u32x16)sum[0] + (sem_u32x16)sum[1]), /* modulo 2^32 */
+        sign = ((sum[0] >> 1) + (sum[1] >> 1) < 0) & (all != 0);
+    const sem_u32x16 size = (sem_u32x16)((all ^ sign) - sign); /* fits without a sign */
+    sem_s32x16 power = (most + (127 - fraction)) << 23, down;
+    if (rounds) { /* 16 bits and more are enough */
+        const sem_s32x16 large = size > 0xffffff,
+                         rest = (sem_s32x16)(size >> 8) | ((sem_s32x16)((size & 255) != 0) & 1);
+        down = (sem_s32x16) __builtin_convertvector(sem_mma_either(large, rest, (sem_s32x16)size), sem_f32x16);
+        power += large & 8 << 23;
+    } else {
+#ifdef __AVX512F__
+        down = (sem_s32x16)_mm512_cvt_roundepu32_ps((__m512i)size, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+        const sem_s32x16 large = size > INT32_MAX / 2,
+                         kept = sem_mma_either(large, (sem_s32x16)(size >> 6), (sem_s32x16)size);
+        const sem_f32x16 nearest = __builtin_convertvector(kept, sem_f32x16); /* one too large where rounded up */
+        down = (sem_s32x16)nearest + (__builtin_convertvector(nearest, sem_s32x16) > kept);
+        power += large & 6 << 23;
+#endif
+    }
+    return (sem_s32x16)((sem_f32x16)down * (sem_f32x16)power) | (sign & INT32_MIN);
+}
+
+/* What infinite numbers and NaNs among the products and in c make of their sums: bits of f32; 0: nothing. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_special(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                          struct sem_mma_block b, sem_s32x16 c)
+{
+    const int32_t infinite = 0x7f800000;
+    const float(*right)[SEM_MMA_COLUMNS] = y->kinds.special ? y->odd : y->value;
+    sem_f32x16 seen = (sem_f32x16)(c & ((c & infinite) == infinite));
+    for (unsigned i = b.first; i < b.first + b.count && (x->kinds.special || y->kinds.special); i++) {
+        const float *left = x->kinds.special ? x->odd[i] : x->value[i];
+        sem_s32x16 odd = {0};
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
+            const float other = right[b.sparse ? (unsigned)x->at[i][row] : i][b.n];
+            odd[row] = -!(__builtin_fabsf(left[row]) < __builtin_inff() && __builtin_fabsf(other) < __builtin_inff());
+        }
+        seen += (sem_f32x16)((sem_s32x16)sem_mma_product(x, left, right, b, i) & odd);
+    }
+    const sem_s32x16 bits = (sem_s32x16)seen, is_nan = (bits & INT32_MAX) > infinite;
+    return sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, bits);
+}
+
+/* One block of a column. `c` are f32; so are the results, or if `half` f16; `from_half`: so they were before. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_step(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                       struct sem_mma_block b, bool half, bool from_half, sem_s32x16 c)
+{
+    const sem_s32x16 odd = (c & 0x7f800000) == 0x7f800000, kept = c & ~odd, nothing = (kept & INT32_MAX) == 0;
+    /* a subnormal number as it is written, one of an f16 too */
+    const sem_s32x16 own = sem_mma_larger((kept >> 23 & 255) - 127, c - c + (from_half ? -14 : -126));
+    const sem_s32x16 largest = sem_mma_largest(x, y, b);
+    const bool far = x->kinds.far || y->kinds.far;
+    const sem_s32x16 most = sem_mma_larger(sem_mma_larger(largest, sem_mma_either(nothing, c - c + SEM_MMA_FAR, own)),
+                                           c - c + (far ? -300 : -2 * SEM_MMA_NEAR - 4));
+    sem_s32x16 sum[2], d;
+    if (far) { /* not of types that have f16 results */
+        sem_mma_far(x, y, b, &kept, &most, sum);
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
+            d[row] = (int32_t)sem_mma_to_f32((int64_t)sum[0][row] + sum[1][row], most[row], b.fraction);
+    } else {
+        sem_mma_near(x, y, b, kept, most, sum);
+        d = sem_mma_cut(sum, most, b.fraction, half);
+        const sem_s32x16 alone = largest < -4 * SEM_MMA_NEAR; /* c is */
+        d = sem_mma_either(alone, kept & ~nothing, d);
+    }
+    if (half) {
+        d = sem_mma_halves(d);
+        d &= (d & 0x7fff) != 0; /* what becomes zero has no sign */
+    }
+    sem_s32x16 special = sem_mma_special(x, y, b, c);
+    const sem_s32x16 any = special != 0;
+    if (half)
+        special = sem_mma_halves(special);
+    return sem_mma_either(any, special, d);
+}
+
+/* Columns of results: c, f32, and d, f32 or if `half` (C is f16 as well) f16. */
+SEM_MMA_INLINE void sem_mma_column(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_sums how,
+                                   unsigned block, unsigned n, unsigned k, bool half, bool sparse, const uint32_t *c,
+                                   uint32_t *d)
+{
+    const sem_s32x16 of_c = *(const sem_s32x16 *)(const void *)c;
+    sem_s32x16 so_far = of_c & (how.apart ? 0 : -1), now = so_far;
+    for (unsigned first = 0; first < k; first += block) {
+        /* Where C comes later each block is an instruction of its own, and gives what D is. */
+        const bool rounds = half && (how.apart || first + block == k), was_half = half && (how.apart || !first);
+        now =
+            sem_mma_step(x, y, (struct sem_mma_block){n, first, block, how.fraction, sparse}, rounds, was_half, so_far);
+        so_far = now;
+        if (rounds)
+            so_far = sem_mma_of_halves(now);
+    }
+    if (how.apart) {
+        const sem_s32x16 all = (sem_s32x16)((sem_f32x16)so_far + (sem_f32x16)of_c),
+                         is_nan = (all & INT32_MAX) > 0x7f800000;
+        now = sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, all);
+        if (half)
+            now = sem_mma_halves(now);
+    }
+    *(sem_s32x16 *)(void *)d = now;
+}
+static inline void sem_mma_columns(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_sums how,
+                                   unsigned k, bool half, const uint32_t c[][SEM_MMA_ROWS], uint32_t d[][SEM_MMA_ROWS])
 {
     const unsigned block = how.block < k ? how.block : k;
-    for (unsigned row = 0; row < rows; row++) {
-        sem_s32x8 so_far = {0}, now = {0};
-        if (!how.apart)
-            memcpy(&so_far, c[row], sizeof so_far);
-        for (unsigned first = 0; first < k; first += block) {
-            /* Where C comes later each block is an instruction of its own, and gives what D is. */
-            const bool rounds = half && (how.apart || first + block == k), was_half = half && (how.apart || !first);
-            if (block == 16) /* the usual ones: the compiler knows the number */
-                sem_mma_step(x, y, row, first, 16, how.fraction, rounds, was_half, &so_far, &now);
-            else if (block == 8)
-                sem_mma_step(x, y, row, first, 8, how.fraction, rounds, was_half, &so_far, &now);
-            else
-                sem_mma_step(x, y, row, first, block, how.fraction, rounds, was_half, &so_far, &now);
-            so_far = now;
-            for (unsigned n = 0; rounds && n < SEM_MMA_COLUMNS; n++)
-                so_far[n] = (int32_t)sem_mma_f32_of_f16((uint32_t)now[n]);
-        }
-        for (unsigned n = 0; how.apart && n < SEM_MMA_COLUMNS; n++) {
-            const uint32_t all = sem_add_f32((uint32_t)so_far[n], c[row][n], 0);
-            now[n] = (int32_t)(half ? sem_mma_f16_of_f32(all) : all);
-        }
-        memcpy(d[row], &now, sizeof now);
-    }
+    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
+        if (block == 16 && !x->sparse && !half) /* the usual ones: the compiler knows the number */
+            sem_mma_column(x, y, how, 16, n, k, false, false, c[n], d[n]);
+        else if (block == 8 && !x->sparse && !half)
+            sem_mma_column(x, y, how, 8, n, k, false, false, c[n], d[n]);
+        else
+            sem_mma_column(x, y, how, block, n, k, half, x->sparse, c[n], d[n]);
 }
 #endif

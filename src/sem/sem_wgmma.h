@@ -64,60 +64,21 @@ static inline struct sem_mma_sums sem_wgmma_sums(const struct mg_sem_wgmma *w)
                                   : (struct sem_mma_sums){type == SEM_MMA_TF32 ? 8 : 16, 25, false};
 }
 
-/* Registers of D by row of the slab: four lanes have two neighbouring columns each, of 32 bits in two registers. */
-static inline uint32_t *sem_wgmma_words(uint32_t *const *d, unsigned bits, unsigned slab, unsigned row, unsigned odd)
+/* Registers of D of eight columns, as mma has them. */
+static inline uint32_t *const *sem_wgmma_slab(uint32_t *const *d, unsigned bits, unsigned slab)
 {
-    const unsigned half = row / 8;
-    return (bits == 16 ? d[2 * slab + half] : d[4 * slab + 2 * half + odd]) + row % 8 * 4;
+    return d + (bits == 16 ? 2 : 4) * slab;
 }
 
-/* C of eight columns in f32, and D. */
-static inline void sem_wgmma_get(unsigned bits, bool adds, uint32_t *const *d, unsigned slab,
-                                 uint32_t c[][SEM_MMA_COLUMNS])
+/* Words of a row, or column, along k, beside those of the others; the highest bit of each element is turned. */
+static inline void sem_wgmma_words(const void *rows, unsigned count, unsigned pitch, uint32_t signs, uint32_t *to)
 {
-    if (!adds) {
-        memset(c, 0, sizeof c[0] * SEM_MMA_ROWS);
-        return;
-    }
-    for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
-        const uint32_t *even = sem_wgmma_words(d, bits, slab, row, 0), *odd = sem_wgmma_words(d, bits, slab, row, 1);
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS / 2; n++) {
-            c[row][2 * n] = bits == 16 ? sem_mma_f32_of_f16(even[n] & 0xffff) : even[n];
-            c[row][2 * n + 1] = bits == 16 ? sem_mma_f32_of_f16(even[n] >> 16) : odd[n];
+    for (unsigned row = 0; row < count; row++)
+        for (unsigned word = 0; word < pitch / 4; word++) {
+            uint32_t x;
+            memcpy(&x, (const uint8_t *)rows + row * pitch + 4 * word, 4);
+            to[word * count + row] = x ^ signs;
         }
-    }
-}
-static inline void sem_wgmma_put(unsigned bits, int fraction, uint32_t *const *d, unsigned slab,
-                                 uint32_t sums[][SEM_MMA_COLUMNS])
-{
-    for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
-        uint32_t *even = sem_wgmma_words(d, bits, slab, row, 0), *odd = sem_wgmma_words(d, bits, slab, row, 1);
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS && bits == 32 && fraction < 23; n++)
-            if ((sums[row][n] & 0x7f800000u) != 0x7f800000u)
-                sums[row][n] &= ~0u << (23 - fraction);
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS / 2; n++)
-            if (bits == 16) {
-                even[n] = sums[row][2 * n] | sums[row][2 * n + 1] << 16;
-            } else {
-                even[n] = sums[row][2 * n];
-                odd[n] = sums[row][2 * n + 1];
-            }
-    }
-}
-
-/* Elements of one sign more: the highest bit of each is turned. */
-static inline void sem_wgmma_negate(uint8_t *raw, unsigned count, unsigned bits)
-{
-    for (unsigned i = bits / 8 - 1; i < count; i += bits / 8)
-        raw[i] ^= 0x80;
-}
-
-/* Subnormal numbers of e4m3 are taken as they are written; mma's become f16 first. */
-static inline void sem_wgmma_as_written(unsigned type, int32_t *exponent, unsigned count)
-{
-    for (unsigned i = 0; i < count && type == SEM_MMA_E4M3; i++)
-        if (exponent[i] < -6 && exponent[i] != SEM_MMA_FAR)
-            exponent[i] = -6;
 }
 
 static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t (*a)[SEM_WGMMA_A_BYTES],
@@ -126,32 +87,37 @@ static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t 
 {
     struct sem_mma_left x;
     struct sem_mma_right y;
-    uint32_t sums[SEM_MMA_ROWS][SEM_MMA_COLUMNS];
-    const unsigned type = sem_mma_a(&w->each), bits = sem_mma_format(type)->bits, of_d = sem_mma_d(&w->each);
-    const unsigned k = SEM_WGMMA_A_BYTES * 8 / bits, bytes = sem_wgmma_b_bytes(w), dbits = sem_mma_format(of_d)->bits;
+    uint32_t sums[SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    const unsigned type = sem_mma_a(&w->each), btype = sem_mma_b(&w->each), bits = sem_mma_format(type)->bits;
+    const unsigned k = SEM_WGMMA_A_BYTES * 8 / bits, dbits = sem_mma_format(sem_mma_d(&w->each))->bits;
+    const uint32_t signs = bits == 8 ? 0x80808080u : bits == 16 ? 0x80008000u : 0x80000000u;
     const struct sem_mma_sums how = sem_wgmma_sums(w);
+    struct sem_mma_ready left = sem_mma_ready(type, 89, k),
+                         right = sem_mma_ready(btype, 89, sem_wgmma_b_bytes(w) * 8 / bits);
+    /* Subnormal numbers of e4m3 are taken as they are written; mma's become f16 first. */
+    left.least = type == SEM_MMA_E4M3 ? -6 : left.least;
+    right.least = btype == SEM_MMA_E4M3 ? -6 : right.least;
     x.sparse = w->each.flags & SEM_MMA_SPARSE;
-    for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
-        memcpy(x.raw[row], a[row], SEM_WGMMA_A_BYTES);
-        if (w->flags & SEM_WGMMA_MINUS_A)
-            sem_wgmma_negate(x.raw[row], SEM_WGMMA_A_BYTES, bits);
-        for (unsigned i = 0; i < k && x.sparse; i++)
-            x.at[row][i] = (uint8_t)sem_mma_partner(&w->each, e, row, i);
-    }
-    sem_mma_left_ready(&x, type, SEM_MMA_ROWS, k);
-    for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
-        sem_wgmma_as_written(type, x.exponent[row], k);
+    for (unsigned row = 0; row < SEM_MMA_ROWS && x.sparse; row++)
+        for (unsigned i = 0; i < k; i++)
+            x.at[i][row] = (int32_t)sem_mma_partner(&w->each, e, row, i);
+    sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, w->flags & SEM_WGMMA_MINUS_A ? signs : 0, x.words[0]);
+    sem_mma_left_ready(&x, &left);
     for (unsigned slab = 0; slab < w->n / 8u; slab++) {
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            memcpy(y.raw[n], b[8 * slab + n], SEM_WGMMA_B_BYTES); /* of those that are not sparse half is nothing */
-            if (w->flags & SEM_WGMMA_MINUS_B)
-                sem_wgmma_negate(y.raw[n], bytes, bits);
-        }
-        sem_mma_right_ready(&y, sem_mma_b(&w->each), bytes * 8 / bits);
-        sem_wgmma_as_written(sem_mma_b(&w->each), y.exponent[0], bytes * 8 / bits * SEM_MMA_COLUMNS);
-        sem_wgmma_get(dbits, adds, d, slab, sums);
-        sem_mma_rows(&x, &y, how, SEM_MMA_ROWS, k, dbits == 16, (const uint32_t(*)[SEM_MMA_COLUMNS])sums, sums);
-        sem_wgmma_put(dbits, how.fraction, d, slab, sums);
+        uint32_t *const *of_d = sem_wgmma_slab(d, dbits, slab);
+        sem_wgmma_words(b[8 * slab], SEM_MMA_COLUMNS, SEM_WGMMA_B_BYTES, w->flags & SEM_WGMMA_MINUS_B ? signs : 0,
+                        y.words[0]);
+        sem_mma_right_ready(&y, &right);
+        if (adds)
+            sem_mma_get_sums(dbits == 16, (const uint32_t *const *)of_d, sums);
+        else
+            memset(sums, 0, sizeof sums);
+        sem_mma_columns(&x, &y, how, k, dbits == 16, (const uint32_t(*)[SEM_MMA_ROWS])sums, sums);
+        for (unsigned n = 0; dbits == 32 && how.fraction < 23 && n < SEM_MMA_COLUMNS; n++)
+            for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
+                if ((sums[n][row] & 0x7f800000u) != 0x7f800000u)
+                    sums[n][row] &= ~0u << (23 - how.fraction);
+        sem_mma_put_sums(dbits == 16, sums, of_d);
     }
 }
 
@@ -180,7 +146,8 @@ static inline void sem_wgmma_integers(const struct mg_sem_wgmma *w, const uint8_
                 for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
                     products += of_a[row][i] * of_b[at[row][i]];
             }
-            uint32_t *word = sem_wgmma_words(d, 32, column / 8, row, column % 2) + column % 8 / 2;
+            uint32_t *word =
+                sem_wgmma_slab(d, 32, column / 8)[2 * (row / 8) + column % 2] + row % 8 * 4 + column % 8 / 2;
             const int64_t c = adds ? (int32_t)*word : 0;
             *word = sem_mma_whole(&w->each, c + products);
         }

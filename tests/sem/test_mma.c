@@ -7,6 +7,7 @@
  * lie is typed from the figures of the PTX ISA. Nothing of it comes from src/sem but the numbers of the types.
  */
 #include "sem/sem_mma.h"
+#include "simt/simt_priv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -315,7 +316,7 @@ static void one_warp(const struct shape *s, unsigned kind)
     const unsigned sum = s->half ? SEM_MMA_F16 : SEM_MMA_F32;
     const struct mg_sem_mma what = {16, 8, (uint16_t)s->k, (uint8_t)(s->type_a | s->type_b << 4), (uint8_t)(sum * 17),
                                     0,  0};
-    sem_mma(&what, s->cc, &io);
+    mg__lanes_select()->mma(&what, s->cc, &io); /* as the engine does */
     for (unsigned row = 0; row < 16; row++)
         for (unsigned n = 0; n < 8; n++) {
             const unsigned lane = row % 8 * 4 + n / 2, i = row / 8 * 2 + n % 2;
