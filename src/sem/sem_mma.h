@@ -93,44 +93,75 @@ static inline uint64_t sem_mma_element(const struct mg_sem_warp *io, unsigned fi
 }
 
 /* Where elements are, but for the quads: each register has eight rows of A, columns of B or rows of C, four words of
- * each in as many lanes, one behind the other. Those of a row become `pitch` words apart; and back. */
+ * each in as many lanes, one behind the other. Of two registers they become four lines of 16 words, and back; of one of
+ * B four lines of eight. */
 #ifdef __AVX512F__
 typedef int32_t sem_mma_lanes __attribute__((vector_size(64), may_alias, aligned(4)));
-#endif
-static inline void sem_mma_turn(const void *lanes, void *to, size_t pitch)
+#define SEM_MMA_LINES(lanes, first)                                                                            \
+    __builtin_shufflevector(((const sem_mma_lanes *)(lanes))[0], ((const sem_mma_lanes *)(lanes))[1], (first), \
+                            (first) + 4, (first) + 8, (first) + 12, (first) + 16, (first) + 20, (first) + 24,  \
+                            (first) + 28, (first) + 1, (first) + 5, (first) + 9, (first) + 13, (first) + 17,   \
+                            (first) + 21, (first) + 25, (first) + 29)
+#define SEM_MMA_HALVES(a, b, from)                                                                                    \
+    __builtin_shufflevector(a, b, (from), (from) + 1, (from) + 2, (from) + 3, (from) + 4, (from) + 5, (from) + 6,     \
+                            (from) + 7, (from) + 16, (from) + 17, (from) + 18, (from) + 19, (from) + 20, (from) + 21, \
+                            (from) + 22, (from) + 23)
+static inline void sem_mma_turn(const void *low, const void *high, void *lines, size_t pitch)
 {
-    const uint32_t *from = lanes;
-#ifdef __AVX512F__
-    const sem_s32x16 low = ((const sem_mma_lanes *)lanes)[0], high = ((const sem_mma_lanes *)lanes)[1];
-    const sem_s32x16 two[2] = {
-        __builtin_shufflevector(low, high, 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29),
-        __builtin_shufflevector(low, high, 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31)};
-    (void)from;
+    const sem_s32x16 a[2] = {SEM_MMA_LINES(low, 0), SEM_MMA_LINES(low, 2)},
+                     b[2] = {SEM_MMA_LINES(high, 0), SEM_MMA_LINES(high, 2)};
+    for (unsigned q = 0; q < 4; q += 2) {
+        *(sem_s32x16 *)(void *)((uint32_t *)lines + q * pitch) = SEM_MMA_HALVES(a[q / 2], b[q / 2], 0);
+        *(sem_s32x16 *)(void *)((uint32_t *)lines + (q + 1) * pitch) = SEM_MMA_HALVES(a[q / 2], b[q / 2], 8);
+    }
+}
+static inline void sem_mma_turn_eight(const void *lanes, void *lines)
+{
+    ((sem_s32x16 *)lines)[0] = SEM_MMA_LINES(lanes, 0);
+    ((sem_s32x16 *)lines)[1] = SEM_MMA_LINES(lanes, 2);
+}
+#undef SEM_MMA_LINES
+static inline void sem_mma_turn_back(const void *lines, size_t pitch, void *low, void *high)
+{
+    sem_s32x16 line[4];
     for (unsigned q = 0; q < 4; q++)
-        *(sem_s32x8 *)(void *)((uint32_t *)to + q * pitch) = ((const sem_s32x8 *)two)[q];
+        line[q] = *(const sem_s32x16 *)(const void *)((const uint32_t *)lines + q * pitch);
+    for (unsigned half = 0; half < 2; half++) {
+        sem_mma_lanes *to = half ? high : low;
+        sem_s32x16 a, b;
+        if (half)
+            a = SEM_MMA_HALVES(line[0], line[1], 8), b = SEM_MMA_HALVES(line[2], line[3], 8);
+        else
+            a = SEM_MMA_HALVES(line[0], line[1], 0), b = SEM_MMA_HALVES(line[2], line[3], 0);
+        to[0] = __builtin_shufflevector(a, b, 0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
+        to[1] = __builtin_shufflevector(a, b, 4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
+    }
+}
+#undef SEM_MMA_HALVES
 #else
+static inline void sem_mma_turn(const void *low, const void *high, void *lines, size_t pitch)
+{
+    for (unsigned q = 0; q < 4; q++)
+        for (unsigned row = 0; row < 8; row++) {
+            ((uint32_t *)lines)[q * pitch + row] = ((const uint32_t *)low)[4 * row + q];
+            ((uint32_t *)lines)[q * pitch + 8 + row] = ((const uint32_t *)high)[4 * row + q];
+        }
+}
+static inline void sem_mma_turn_eight(const void *lanes, void *lines)
+{
     for (unsigned q = 0; q < 4; q++)
         for (unsigned row = 0; row < 8; row++)
-            ((uint32_t *)to)[q * pitch + row] = from[4 * row + q];
-#endif
+            ((uint32_t *)lines)[8 * q + row] = ((const uint32_t *)lanes)[4 * row + q];
 }
-static inline void sem_mma_turn_back(const void *words, size_t pitch, void *lanes)
+static inline void sem_mma_turn_back(const void *lines, size_t pitch, void *low, void *high)
 {
-    const uint32_t *from = words;
-#ifdef __AVX512F__
-    sem_s32x16 two[2];
     for (unsigned q = 0; q < 4; q++)
-        ((sem_s32x8 *)two)[q] = *(const sem_s32x8 *)(const void *)(from + q * pitch);
-    ((sem_mma_lanes *)lanes)[0] =
-        __builtin_shufflevector(two[0], two[1], 0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
-    ((sem_mma_lanes *)lanes)[1] =
-        __builtin_shufflevector(two[0], two[1], 4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
-#else
-    for (unsigned q = 0; q < 4; q++)
-        for (unsigned row = 0; row < 8; row++)
-            ((uint32_t *)lanes)[4 * row + q] = from[q * pitch + row];
-#endif
+        for (unsigned row = 0; row < 8; row++) {
+            ((uint32_t *)low)[4 * row + q] = ((const uint32_t *)lines)[q * pitch + row];
+            ((uint32_t *)high)[4 * row + q] = ((const uint32_t *)lines)[q * pitch + 8 + row];
+        }
 }
+#endif
 
 /* ---- floating point ---- */
 
@@ -306,10 +337,10 @@ static inline unsigned sem_mma_registers(const struct mg_sem_mma *w, unsigned op
 static inline void sem_mma_get_sums(bool half, const uint32_t *const *in, uint32_t c[][SEM_MMA_ROWS])
 {
     uint32_t words[4][SEM_MMA_ROWS] __attribute__((aligned(64)));
-    for (unsigned r = 0; r < 4 && !half; r++)
-        sem_mma_turn(in[r], c[r % 2] + r / 2 * 8, 2 * SEM_MMA_ROWS);
-    for (unsigned r = 0; r < 2 && half; r++)
-        sem_mma_turn(in[r], words[0] + r * 8, SEM_MMA_ROWS);
+    for (unsigned odd = 0; odd < 2 && !half; odd++)
+        sem_mma_turn(in[odd], in[2 + odd], c[odd], 2 * SEM_MMA_ROWS);
+    if (half)
+        sem_mma_turn(in[0], in[1], words, SEM_MMA_ROWS);
     for (unsigned q = 0; q < 4 && half; q++) {
         const sem_s32x16 both = *(const sem_s32x16 *)(const void *)words[q];
         *(sem_s32x16 *)(void *)c[2 * q] = sem_mma_of_halves(both & 0xffff);
@@ -321,10 +352,10 @@ static inline void sem_mma_put_sums(bool half, uint32_t d[][SEM_MMA_ROWS], uint3
     for (unsigned q = 0; q < 4 && half; q++)
         for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
             d[q][row] = d[2 * q][row] | d[2 * q + 1][row] << 16;
-    for (unsigned r = 0; r < 2 && half; r++)
-        sem_mma_turn_back(d[0] + r * 8, SEM_MMA_ROWS, out[r]);
-    for (unsigned r = 0; r < 4 && !half; r++)
-        sem_mma_turn_back(d[r % 2] + r / 2 * 8, 2 * SEM_MMA_ROWS, out[r]);
+    if (half)
+        sem_mma_turn_back(d, SEM_MMA_ROWS, out[0], out[1]);
+    for (unsigned odd = 0; odd < 2 && !half; odd++)
+        sem_mma_turn_back(d[odd], 2 * SEM_MMA_ROWS, out[odd], out[2 + odd]);
 }
 
 static inline void sem_mma_of_floats(const struct mg_sem_mma *w, unsigned cc, const struct mg_sem_warp *io)
@@ -341,10 +372,10 @@ static inline void sem_mma_of_floats(const struct mg_sem_mma *w, unsigned cc, co
     const bool half = dtype == SEM_MMA_F16 && ctype == SEM_MMA_F16;
     struct sem_mma_ready left = sem_mma_ready(atype, cc, k), right = sem_mma_ready(btype, cc, w->k);
     right.moved &= !e;
-    for (unsigned r = 0; r < second; r++)
-        sem_mma_turn(io->in[r], x.words[r / 2 * 4] + r % 2 * 8, SEM_MMA_ROWS);
+    for (unsigned r = 0; r < second; r += 2)
+        sem_mma_turn(io->in[r], io->in[r + 1], x.words[r * 2], SEM_MMA_ROWS);
     for (unsigned r = second; r < third; r++)
-        sem_mma_turn(io->in[r], y.words[(r - second) * 4], SEM_MMA_COLUMNS);
+        sem_mma_turn_eight(io->in[r], y.words[(r - second) * 4]);
     x.sparse = e != NULL;
     for (unsigned row = 0; e && row < SEM_MMA_ROWS; row++)
         for (unsigned i = 0; i < k; i++)
