@@ -97,3 +97,64 @@ struct mg_global_cost mg__model_access_global(const struct mg_arch *arch, const 
     cost.ideal = (nlanes * as->width + arch->sector_bytes - 1) / arch->sector_bytes;
     return cost;
 }
+
+/* ---- the same again ---- */
+/* The rules ask how lanes lie to one another, and where the first of them is in its line: copies that are alike in this
+ * cost the same. */
+enum { KEPT = 128, LINE = 128 };
+struct lanes { /* bytes from the first lane that runs; 0 in idle lanes */
+    uint32_t from[32], to[32];
+    uint32_t mask, insn, phases;
+};
+struct mg_model_copies {
+    struct {
+        struct lanes lanes; /* no mask: nothing is here */
+        struct mg_cost shared;
+        struct mg_global_cost global;
+    } kept[KEPT];
+};
+
+/* False: lanes are too far apart to be told by 32 bits. */
+static bool lanes_of(const struct mg_model_access *as, uint32_t insn, struct lanes *l)
+{
+    const unsigned first = (unsigned)__builtin_ctz(as->mask);
+    const uint64_t at = as->address[first], other = as->other[first];
+    uint64_t far = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint64_t runs = 0 - (uint64_t)(as->mask >> i & 1), a = (as->address[i] - at) & runs,
+                       b = (as->other[i] - other) & runs;
+        far |= (a + INT32_MAX) >> 32 | (b + INT32_MAX) >> 32;
+        l->from[i] = (uint32_t)a;
+        l->to[i] = (uint32_t)b;
+    }
+    l->mask = as->mask;
+    l->insn = insn;
+    l->phases = (uint32_t)(at % LINE << 16 | other % LINE);
+    return !far;
+}
+
+bool mg__model_copied(struct mg_model_copies **copies, const struct mg_arch *arch, const struct mg_launch_info *info,
+                      const struct mg_access *a, const struct mg_model_access *as, struct mg_cost *shared,
+                      struct mg_global_cost *global)
+{
+    struct lanes lanes;
+    if (!as->other || as->cost != MG_ACCESS_CP_ASYNC || arch->line_bytes != LINE ||
+        !lanes_of(as, a->insn << 1 | (a->space == MG_SPACE_SHARED), &lanes) ||
+        (!*copies && !(*copies = calloc(1, sizeof(**copies)))))
+        return false;
+    uint32_t h = lanes.insn ^ lanes.phases * 0x9E3779B1u;
+    for (unsigned i = 1; i < 32; i += 6)
+        h = (h ^ lanes.from[i] ^ lanes.to[i] << 5) * 0x9E3779B1u;
+    const unsigned at = h >> 25;
+    if (memcmp(&(*copies)->kept[at].lanes, &lanes, sizeof(lanes))) {
+        const struct mg_ptx_insn *insn = info->insns[a->insn].insn;
+        (*copies)->kept[at].lanes = lanes;
+        if (a->space == MG_SPACE_SHARED)
+            (*copies)->kept[at].shared = mg__model_access_shared(arch, insn, as);
+        else
+            (*copies)->kept[at].global = mg__model_access_global(arch, insn, as, 0);
+    }
+    *shared = (*copies)->kept[at].shared;
+    *global = (*copies)->kept[at].global;
+    return true;
+}

@@ -54,6 +54,7 @@ struct worker {
      * sample has it all in `insns`. */
     struct mg_insn_counts *counts;
     bool *accessed;
+    struct mg_model_copies *copies;
     /* of a launch with a sample: sums by the units' weights, while insns and vars are the unit's */
     struct tally *weighted_insns, *weighted_vars, *executed;
     size_t unit;
@@ -113,6 +114,7 @@ static void free_worker(struct worker *w)
     free(w->insns);
     free(w->counts);
     free(w->accessed);
+    free(w->copies);
     free(w->vars);
     free(w->weighted_insns);
     free(w->weighted_vars);
@@ -187,21 +189,24 @@ static bool count_words(struct worker *w, struct mg_access *a)
     return cost.wavefronts != 0;
 }
 
-static void count_global(const struct worker *w, const struct mg_model_access *a, const struct mg_ptx_insn *insn,
-                         uint64_t times, struct tally *t)
+static void add_global(enum mg_access_kind kind, struct mg_global_cost cost, uint64_t times, struct tally *t)
 {
     static const uint8_t operation[] = {
         [MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2, [MG_ACCESS_ATOM] = 3, [MG_ACCESS_CP_ASYNC] = 0};
-    if (a->kind >= MG_COUNT(operation))
+    if (kind >= MG_COUNT(operation))
         return;
-    unsigned op = operation[a->kind];
-    bool atomic = a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM;
-    uint64_t origin = atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
-    struct mg_global_cost cost = mg__model_access_global(w->launch->model->arch, insn, a, origin);
-    t->requests[op] += times;
-    t->moved[op] += cost.moved * times;
+    t->requests[operation[kind]] += times;
+    t->moved[operation[kind]] += cost.moved * times;
     t->sectors += cost.touched * times;
     t->sectors_ideal += cost.ideal * times;
+}
+
+static void count_global(const struct worker *w, const struct mg_model_access *a, const struct mg_ptx_insn *insn,
+                         uint64_t times, struct tally *t)
+{
+    bool atomic = a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM;
+    uint64_t origin = atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
+    add_global(a->kind, mg__model_access_global(w->launch->model->arch, insn, a, origin), times, t);
 }
 
 /* Bulk copies: what belongs to one line of 128 bytes of shared memory is fetched or sent at once, and the sectors of
@@ -309,8 +314,13 @@ static void count_row(struct worker *w, struct mg_access *a, uint32_t row)
     mg__access_row(a, row);
     if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
         return;
+    struct mg_cost shared;
+    struct mg_global_cost global;
+    const bool copied = mg__model_copied(&w->copies, w->launch->model->arch, w->launch->info, a, &as, &shared, &global);
     if (a->space == MG_SPACE_SHARED)
-        add_shared(w, a, as.kind, mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
+        add_shared(w, a, as.kind, copied ? shared : mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
+    else if (a->space == MG_SPACE_GLOBAL && copied)
+        add_global(as.kind, global, a->times, t);
     else if (a->space == MG_SPACE_GLOBAL)
         count_global(w, &as, insn, a->times, t);
 }

@@ -97,6 +97,13 @@ static inline unsigned mg__keyset_add(struct mg_keyset *set, const uint64_t *key
     set->slot[h] = (uint8_t)(n + 1);
     return n;
 }
+/* ---- copies.c ---- */
+struct mg_model_copies; /* what latest copies cost; made when needed, the caller's to free */
+/* What one side of an asynchronous copy costs; false: `as` is none, or is to be asked itself. */
+bool mg__model_copied(struct mg_model_copies **copies, const struct mg_arch *arch, const struct mg_launch_info *info,
+                      const struct mg_access *a, const struct mg_model_access *as, struct mg_cost *shared,
+                      struct mg_global_cost *global);
+
 /* ---- far.c: between the blocks of a cluster ---- */
 enum mg_model_far { MG_FAR_LD, MG_FAR_ST, MG_FAR_ATOM, MG_FAR_STAS, MG_FAR_REDAS, MG_FAR_COPY, MG_FAR_KINDS };
 struct mg_far_cost {

@@ -536,7 +536,7 @@ MG_WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_
     *all = (uint64_t)bits;
 }
 
-/* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, in their
+/* All lanes at once, if they are aligned and in the block's shared memory, in their
  * stacks, or in the object that the site reached last. */
 static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
                        const uint64_t address[32], unsigned bytes, uint8_t *where[32], uint64_t *least, uint64_t *most)
@@ -578,8 +578,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     bool one_object = true;
     uint32_t outside = 0, misaligned = 0;
     w->worker->passes = run->goes_on;
-    uint32_t todo =
-        run->want_every && all_inside(w, site, mask, space, address, bytes, where, &least, &most) ? 0 : mask;
+    uint32_t todo = all_inside(w, site, mask, space, address, bytes, where, &least, &most) ? 0 : mask;
     for (uint32_t rest = todo; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t before = lo;

@@ -236,12 +236,12 @@ MG_NO_TSAN MG_HANDLER(mg__op_cp_async)
     uint32_t bytes = mem->width * mem->vec, reads = 0, size[32];
     mg__address(w, &mem[0], to);
     mg__address(w, &mem[1], from);
-    for (unsigned i = 0; i < 32; i++) {
-        size[i] = op->a < 0     ? bytes
-                  : mem[0].sext ? (mg__pred(w, op->a) >> i & 1 ? 0 : bytes)
-                                : MG_MIN(mg__lane32(w, op->a, i), bytes);
+    const bool whole = op->a < 0;
+    for (unsigned i = 0; i < 32 && !whole; i++) {
+        size[i] = mem[0].sext ? (mg__pred(w, op->a) >> i & 1 ? 0 : bytes) : MG_MIN(mg__lane32(w, op->a, i), bytes);
         reads |= (uint32_t)(size[i] != 0) << i;
     }
+    reads |= whole ? mask : 0;
     struct mg_op part = *op;
     part.u.mem = &mem[1];
     w->worker->other_side = to;
@@ -255,8 +255,12 @@ MG_NO_TSAN MG_HANDLER(mg__op_cp_async)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint8_t value[16] = {0};
-        if (size[i])
-            memcpy(value, src[i], size[i]);
+        if (whole && bytes == 16) {
+            memcpy(dst[i], src[i], 16);
+            continue;
+        }
+        if (whole || size[i])
+            memcpy(value, src[i], whole ? bytes : size[i]);
         memcpy(dst[i], value, bytes);
     }
     return op + 1;

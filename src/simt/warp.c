@@ -144,8 +144,10 @@ static void keep(struct mg_warp *w, const struct mg_op *op, const union result *
         char *to = mg__slot(w, out[k].slot);
         if (size == 0)
             mg__pred_set(w, out[k].slot, result[k].word[0], run);
+        else if (run == ~0u && size == 4)
+            memcpy(to, &result[k], sizeof result[k].word);
         else if (run == ~0u)
-            memcpy(to, &result[k], 32 * size);
+            memcpy(to, &result[k], sizeof result[k].both);
         for (uint32_t rest = size && run != ~0u ? run : 0; rest; rest &= rest - 1) {
             size_t at = (size_t)__builtin_ctz(rest) * size;
             memcpy(to + at, (const char *)&result[k] + at, size);
