@@ -260,60 +260,66 @@ static inline unsigned sem_mma_partner(const struct mg_sem_mma *w, const uint32_
     return group * 4 * pair + (sem_mma_metadata(w, e, row, group) >> 2 * which & 3) * pair + i % pair;
 }
 
-/* ---- integers, exact ---- */
-enum { SEM_MMA_K = 256 };
-static inline int64_t sem_mma_integer(unsigned type, uint64_t bits)
+/* ---- integers, exact: products and their sums fit into a float ---- */
+static inline void sem_mma_integers_ready(unsigned type, unsigned lanes, const void *words, unsigned count, void *value)
 {
     const struct sem_mma_format *f = sem_mma_format(type);
-    const uint64_t top = 1ull << (f->bits - 1);
-    return f->is_signed && bits & top ? (int64_t)bits - (int64_t)(top << 1) : (int64_t)bits;
+    const unsigned each = 32 / f->bits, up = 32 - f->bits;
+    for (unsigned at = 0; at < count * lanes; at += 16)
+        for (unsigned e = 0; e < each; e++) {
+            const sem_s32x16 x = *(const sem_s32x16 *)(const void *)((const uint32_t *)words + at)
+                                 << (int)(up - e * f->bits);
+            sem_s32x16 number = x >> (int)up;
+            if (!f->is_signed)
+                number = (sem_s32x16)((sem_u32x16)x >> up);
+            const sem_f32x16 real = __builtin_convertvector(number, sem_f32x16);
+            for (unsigned part = 0; part < 16; part += lanes) /* words of eight lanes: two at once */
+                memcpy((float *)value + (((at + part) / lanes) * each + e) * lanes, (const float *)&real + part,
+                       lanes * sizeof(float));
+        }
 }
 
-/* Rows of A, and columns of B, `pitch` bytes apart. */
-static inline void sem_mma_gather(const struct mg_sem_warp *io, unsigned first, unsigned count, unsigned halves,
-                                  void *rows, size_t pitch)
+static inline uint32_t sem_mma_whole(bool saturates, int64_t sum)
 {
-    for (unsigned r = 0; r < count; r++)
-        for (unsigned group = 0; group < 8; group++)
-            memcpy((uint8_t *)rows + (group + 8 * (r % halves)) * pitch + r / halves * 16,
-                   (const uint32_t *)io->in[first + r] + 4 * group, 16);
-}
-
-/* A row of `count` of them, from their bits. */
-static inline void sem_mma_widen_row(unsigned type, const uint8_t *raw, unsigned count, int16_t *to)
-{
-    switch (type) {
-    case SEM_MMA_S8:
-        for (unsigned i = 0; i < count; i++)
-            to[i] = (int8_t)raw[i];
-        break;
-    case SEM_MMA_U8:
-        for (unsigned i = 0; i < count; i++)
-            to[i] = raw[i];
-        break;
-    default: { /* the lowest bits first */
-        const unsigned bits = sem_mma_format(type)->bits;
-        for (unsigned i = 0; i < count; i++)
-            to[i] = (int16_t)sem_mma_integer(type, (uint32_t)raw[i * bits / 8] >> i * bits % 8 & ((1u << bits) - 1));
-    }
-    }
-}
-
-/* A sparse row written out, zeros and all. */
-static inline void sem_mma_dense(const struct mg_sem_mma *w, const uint32_t *e, unsigned row, int16_t *a)
-{
-    int16_t stored[SEM_MMA_K / 2];
-    memcpy(stored, a, w->k / 2u * sizeof *a);
-    memset(a, 0, w->k * sizeof *a);
-    for (unsigned i = 0; i < w->k / 2u; i++)
-        a[sem_mma_partner(w, e, row, i)] = stored[i];
-}
-
-static inline uint32_t sem_mma_whole(const struct mg_sem_mma *w, int64_t sum)
-{
-    if (w->flags & SEM_MMA_SATURATES)
+    if (saturates)
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     return (uint32_t)(uint64_t)sum;
+}
+
+/* The sums of column n. Of single bits `x` and `y` have words alone; `k` are those, else elements of A. */
+SEM_MMA_INLINE sem_s32x16 sem_mma_products(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned n,
+                                           unsigned k)
+{
+    const struct sem_mma_block all = {n, 0, k, 0, x->sparse};
+    sem_f32x16 sum[2] = {{0}};
+    for (unsigned i = 0; i < k; i++)
+        sum[i % 2] += sem_mma_product(x, x->value[i], y->value, all, i);
+    return __builtin_convertvector(sum[0] + sum[1], sem_s32x16);
+}
+SEM_MMA_INLINE sem_s32x16 sem_mma_bits(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned n,
+                                       unsigned k, bool both)
+{
+    sem_s32x16 sum = {0};
+    for (unsigned i = 0; i < k; i++)
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
+            const uint32_t a = x->words[i][row], b = y->words[i][n];
+            sum[row] += __builtin_popcount(both ? a & b : a ^ b);
+        }
+    return sum;
+}
+static inline void sem_mma_add_products(const struct mg_sem_mma *w, const struct sem_mma_left *x,
+                                        const struct sem_mma_right *y, unsigned k, uint32_t c[][SEM_MMA_ROWS])
+{
+    const bool single = sem_mma_a(w) == SEM_MMA_B1, saturates = w->flags & SEM_MMA_SATURATES;
+    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
+        sem_s32x16 sum;
+        if (single)
+            sum = sem_mma_bits(x, y, n, k, w->flags & SEM_MMA_AND);
+        else
+            sum = sem_mma_products(x, y, n, k);
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
+            c[n][row] = sem_mma_whole(saturates, (int64_t)(int32_t)c[n][row] + sum[row]);
+    }
 }
 
 /* ---- one multiplication ---- */
@@ -441,33 +447,33 @@ static inline void sem_mma_of_quads(const struct mg_sem_mma *w, unsigned cc, con
 
 static inline void sem_mma_of_integers(const struct mg_sem_mma *w, const struct mg_sem_warp *io)
 {
-    int16_t a[SEM_MMA_ROWS][SEM_MMA_K], b[SEM_MMA_COLUMNS][SEM_MMA_K];
-    uint8_t raw[SEM_MMA_ROWS][4 * SEM_MMA_WORDS] __attribute__((aligned(64)));
-    const unsigned atype = sem_mma_a(w), btype = sem_mma_b(w);
+    struct sem_mma_left x;
+    struct sem_mma_right y;
+    uint32_t c[SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64))), unwanted[2][32];
+    const unsigned atype = sem_mma_a(w), btype = sem_mma_b(w), halves = w->m / 8u;
     const unsigned second = sem_mma_registers(w, 0, atype), third = second + sem_mma_registers(w, 1, btype);
+    const unsigned awords = second / halves * 4, bwords = (third - second) * 4, each = 32 / sem_mma_format(atype)->bits;
     const uint32_t *e = w->flags & SEM_MMA_SPARSE ? io->in[third + sem_mma_registers(w, 2, SEM_MMA_S32)] : NULL;
-    sem_mma_gather(io, 0, second, w->m / 8u, raw, sizeof raw[0]);
-    for (unsigned row = 0; row < w->m; row++) {
-        sem_mma_widen_row(atype, raw[row], e ? w->k / 2u : w->k, a[row]);
-        if (e)
-            sem_mma_dense(w, e, row, a[row]);
+    /* Of eight rows the others are the same once more, and nobody wants them. */
+    const uint32_t *const of_c[4] = {io->in[third], io->in[third + 1], io->in[third + 2 * (halves - 1)],
+                                     io->in[third + 2 * (halves - 1) + 1]};
+    uint32_t *const of_d[4] = {io->out[0], io->out[1], halves == 2 ? io->out[2] : unwanted[0],
+                               halves == 2 ? io->out[3] : unwanted[1]};
+    for (unsigned r = 0; r < second; r += halves)
+        sem_mma_turn(io->in[r], io->in[r + halves - 1], x.words[r / halves * 4], SEM_MMA_ROWS);
+    for (unsigned r = second; r < third; r++)
+        sem_mma_turn_eight(io->in[r], y.words[(r - second) * 4]);
+    x.sparse = e != NULL;
+    for (unsigned row = 0; e && row < SEM_MMA_ROWS; row++)
+        for (unsigned i = 0; i < w->k / 2u; i++)
+            x.at[i][row] = (int32_t)sem_mma_partner(w, e, row, i);
+    if (atype != SEM_MMA_B1) {
+        sem_mma_integers_ready(atype, SEM_MMA_ROWS, x.words, awords, x.value);
+        sem_mma_integers_ready(btype, SEM_MMA_COLUMNS, y.words, bwords, y.value);
     }
-    sem_mma_gather(io, second, third - second, 1, raw, sizeof raw[0]);
-    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
-        sem_mma_widen_row(btype, raw[n], w->k, b[n]);
-    for (unsigned r = 0; r < w->m / 4u; r++)
-        for (unsigned lane = 0; lane < 32; lane++) {
-            const int16_t *x = a[r / 2 * 8 + lane / 4], *y = b[lane % 4 * 2 + r % 2];
-            int32_t products = 0; /* of at most 256 times 2^16 */
-            if (atype == SEM_MMA_B1 && !(w->flags & SEM_MMA_AND))
-                for (unsigned n = 0; n < w->k; n++)
-                    products += x[n] ^ y[n];
-            else
-                for (unsigned n = 0; n < w->k; n++)
-                    products += x[n] * y[n];
-            const int32_t c = (int32_t)((const uint32_t *)io->in[third + r])[lane];
-            ((uint32_t *)io->out[r])[lane] = sem_mma_whole(w, (int64_t)c + products);
-        }
+    sem_mma_get_sums(false, of_c, c);
+    sem_mma_add_products(w, &x, &y, atype == SEM_MMA_B1 ? awords : awords * each, c);
+    sem_mma_put_sums(false, c, of_d);
 }
 
 static inline void sem_mma_of_doubles(const struct mg_sem_mma *w, const struct mg_sem_warp *io)

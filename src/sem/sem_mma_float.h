@@ -58,7 +58,7 @@ static inline const struct sem_mma_format *sem_mma_format(unsigned type)
 enum {
     SEM_MMA_ROWS = 16,
     SEM_MMA_COLUMNS = 8,
-    SEM_MMA_FLOATS = 64 /* k, at most */,
+    SEM_MMA_FLOATS = 128 /* k, at most, of numbers that are not single bits */,
     SEM_MMA_WORDS = 16 /* of four bytes, of a row */
 };
 

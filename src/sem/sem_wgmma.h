@@ -125,32 +125,30 @@ static inline void sem_wgmma_integers(const struct mg_sem_wgmma *w, const uint8_
                                       const uint8_t (*b)[SEM_WGMMA_B_BYTES], const uint32_t *e, bool adds,
                                       uint32_t *const *d)
 {
-    const unsigned type = sem_mma_a(&w->each), btype = sem_mma_b(&w->each);
-    int16_t of_a[16][SEM_WGMMA_A_BYTES];
-    uint8_t at[16][SEM_WGMMA_A_BYTES];
-    for (unsigned row = 0; row < 16 && type != SEM_MMA_B1; row++)
-        for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++) {
-            of_a[row][i] = (int16_t)sem_mma_integer(type, a[row][i]);
-            at[row][i] = (uint8_t)sem_mma_partner(&w->each, e, row, i);
-        }
-    for (unsigned column = 0; column < w->n; column++) {
-        int16_t of_b[SEM_WGMMA_B_BYTES];
-        for (unsigned i = 0; i < sem_wgmma_b_bytes(w) && type != SEM_MMA_B1; i++)
-            of_b[i] = (int16_t)sem_mma_integer(btype, b[column][i]);
-        for (unsigned row = 0; row < 16; row++) {
-            int32_t products = 0;
-            if (type == SEM_MMA_B1) {
-                for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
-                    products += __builtin_popcount(a[row][i] & b[column][i]);
-            } else {
-                for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
-                    products += of_a[row][i] * of_b[at[row][i]];
-            }
-            uint32_t *word =
-                sem_wgmma_slab(d, 32, column / 8)[2 * (row / 8) + column % 2] + row % 8 * 4 + column % 8 / 2;
-            const int64_t c = adds ? (int32_t)*word : 0;
-            *word = sem_mma_whole(&w->each, c + products);
-        }
+    struct sem_mma_left x;
+    struct sem_mma_right y;
+    uint32_t sums[SEM_MMA_COLUMNS][SEM_MMA_ROWS] __attribute__((aligned(64)));
+    struct mg_sem_mma each = w->each;
+    const unsigned type = sem_mma_a(&w->each), btype = sem_mma_b(&w->each), words = SEM_WGMMA_A_BYTES / 4;
+    each.flags |= SEM_MMA_AND; /* what there is of single bits */
+    x.sparse = w->each.flags & SEM_MMA_SPARSE;
+    for (unsigned row = 0; row < SEM_MMA_ROWS && x.sparse; row++)
+        for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
+            x.at[i][row] = (int32_t)sem_mma_partner(&w->each, e, row, i);
+    sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, 0, x.words[0]);
+    if (type != SEM_MMA_B1)
+        sem_mma_integers_ready(type, SEM_MMA_ROWS, x.words, words, x.value);
+    for (unsigned slab = 0; slab < w->n / 8u; slab++) {
+        uint32_t *const *of_d = sem_wgmma_slab(d, 32, slab);
+        sem_wgmma_words(b[8 * slab], SEM_MMA_COLUMNS, SEM_WGMMA_B_BYTES, 0, y.words[0]);
+        if (type != SEM_MMA_B1)
+            sem_mma_integers_ready(btype, SEM_MMA_COLUMNS, y.words, sem_wgmma_b_bytes(w) / 4, y.value);
+        if (adds)
+            sem_mma_get_sums(false, (const uint32_t *const *)of_d, sums);
+        else
+            memset(sums, 0, sizeof sums);
+        sem_mma_add_products(&each, &x, &y, type == SEM_MMA_B1 ? words : SEM_WGMMA_A_BYTES, sums);
+        sem_mma_put_sums(false, sums, of_d);
     }
 }
 
