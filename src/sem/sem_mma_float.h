@@ -215,10 +215,15 @@ SEM_MMA_INLINE sem_s32x16 sem_mma_wide(unsigned type, sem_s32x16 x)
         return x << 16;
     case SEM_MMA_TF32:
         return x & ~0x1fff;
-    case SEM_MMA_E5M2:
-        return sem_mma_moved(x << 8, false);
+    case SEM_MMA_E4M3:
+        return sem_mma_moved(x, true);
     default:
-        return sem_mma_moved(x, type == SEM_MMA_E4M3);
+#ifdef __AVX512F__
+        return (sem_s32x16)_mm512_cvtph_ps(
+            _mm512_cvtepi32_epi16((__m512i)(type == SEM_MMA_E5M2 ? (sem_u32x16)x << 8 : (sem_u32x16)x)));
+#else
+        return sem_mma_moved(x << (type == SEM_MMA_E5M2 ? 8 : 0), false);
+#endif
     }
 }
 
@@ -237,7 +242,7 @@ SEM_MMA_INLINE sem_s32x16 sem_mma_halves(sem_s32x16 bits)
 }
 SEM_MMA_INLINE sem_s32x16 sem_mma_of_halves(sem_s32x16 x)
 {
-    const sem_s32x16 bits = sem_mma_moved(x, false), is_nan = (bits & INT32_MAX) > 0x7f800000;
+    const sem_s32x16 bits = sem_mma_wide(SEM_MMA_F16, x), is_nan = (bits & INT32_MAX) > 0x7f800000;
     return sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, bits);
 }
 
@@ -274,20 +279,26 @@ static inline unsigned sem_mma_order(const struct sem_mma_ready *how, unsigned i
     return how->moved ? i / 4 * 2 + i % 2 + (i % 4 < 2 ? 0 : how->k / 2) : i;
 }
 
+/* Of numbers without their signs, as bits of f32: the largest, and the least that is no zero, with a minus. */
+struct sem_mma_ends {
+    sem_s32x16 largest, least;
+};
+
 /* 16 numbers of `words`, those of rows of `lanes` numbers each, of which the second half is another word's; to where
- * they stand. Returns which are infinite or NaNs, and adds to `far`. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_spread(unsigned type, const struct sem_mma_ready *how, unsigned lanes,
-                                         const uint32_t *words, unsigned word, unsigned element, float *value,
-                                         int32_t *exponent, sem_s32x16 *far)
+ * they stand. */
+SEM_MMA_INLINE void sem_mma_spread(unsigned type, const struct sem_mma_ready *how, unsigned lanes,
+                                   const uint32_t *words, unsigned word, unsigned element, float *value,
+                                   int32_t *exponent, struct sem_mma_ends *ends)
 {
     const unsigned bits = type == SEM_MMA_TF32 ? 32 : type == SEM_MMA_F16 || type == SEM_MMA_BF16 ? 16 : 8;
     const sem_s32x16 x = *(const sem_s32x16 *)(const void *)(words + word * lanes),
                      wide = sem_mma_wide(type, (x >> (int)(element * bits)) & (int32_t)(UINT32_MAX >> (32 - bits))),
-                     size = wide & INT32_MAX, is_zero = size == 0, special = size >= 0x7f800000;
-    const sem_s32x16 e = sem_mma_larger((size >> 23) - 127, size - size + how->least);
+                     size = wide & INT32_MAX, is_zero = size == 0;
+    const sem_s32x16 e = sem_mma_larger((size >> 23) - 127, size - size + how->least),
+                     kept = sem_mma_either(is_zero, size - size + SEM_MMA_FAR, e);
+    ends->largest = sem_mma_larger(ends->largest, size);
     if (bits != 8 && type != SEM_MMA_F16)
-        *far |= ~(is_zero | special) & ((e > SEM_MMA_NEAR) | (e < -SEM_MMA_NEAR));
-    const sem_s32x16 kept = sem_mma_either(is_zero | special, size - size + SEM_MMA_FAR, e);
+        ends->least = sem_mma_larger(ends->least, sem_mma_either(is_zero, size - size - INT32_MAX, -size));
     for (unsigned half = 0; half < 16 / lanes; half++) {
         const unsigned at = sem_mma_order(how, (word + half) * (32 / bits) + element) * lanes;
         if (lanes == 16) {
@@ -298,7 +309,6 @@ SEM_MMA_INLINE sem_s32x16 sem_mma_spread(unsigned type, const struct sem_mma_rea
             *(sem_s32x8 *)(void *)(exponent + at) = ((const sem_s32x8 *)&kept)[half];
         }
     }
-    return special;
 }
 
 /* All of a part. `count` words are a multiple of two. */
@@ -307,47 +317,56 @@ SEM_MMA_INLINE struct sem_mma_kinds sem_mma_spread_all(unsigned type, const stru
                                                        int32_t *exponent)
 {
     const unsigned each = type == SEM_MMA_TF32 ? 1 : type == SEM_MMA_F16 || type == SEM_MMA_BF16 ? 2 : 4;
-    sem_s32x16 special = {0}, far = {0};
+    struct sem_mma_ends ends = {{0}, {0}};
+    ends.least -= INT32_MAX;
     for (unsigned word = 0; word < count; word += 16 / lanes)
         for (unsigned element = 0; element < each; element++)
-            special |= sem_mma_spread(type, how, lanes, words, word, element, value, exponent, &far);
-    return (struct sem_mma_kinds){sem_mma_any(special), sem_mma_any(far)};
+            sem_mma_spread(type, how, lanes, words, word, element, value, exponent, &ends);
+    return (struct sem_mma_kinds){
+        sem_mma_any(ends.largest >= 0x7f800000),
+        sem_mma_any((ends.largest >= (127 + SEM_MMA_NEAR + 1) << 23) | (ends.least > -((127 - SEM_MMA_NEAR) << 23)))};
 }
 
-/* Infinite numbers and NaNs are taken out of `count` numbers. */
-static inline void sem_mma_set_aside(unsigned count, float *value, float *odd)
+/* Infinite numbers and NaNs are taken out of `count` numbers. Returns whether there are any others that are far. */
+static inline bool sem_mma_set_aside(unsigned count, float *value, int32_t *exponent, float *odd)
 {
+    bool far = false;
     for (unsigned i = 0; i < count; i++) {
-        const bool special = !(__builtin_fabsf(value[i]) < __builtin_inff());
         odd[i] = value[i];
-        value[i] = special ? 0 : value[i];
+        if (!(__builtin_fabsf(value[i]) < __builtin_inff())) {
+            value[i] = 0;
+            exponent[i] = SEM_MMA_FAR;
+        }
+        far |= exponent[i] != SEM_MMA_FAR && (exponent[i] > SEM_MMA_NEAR || exponent[i] < -SEM_MMA_NEAR);
     }
+    return far;
 }
 
 /* For each type that is multiplied: the compiler knows it. */
-#define SEM_MMA_READY(lanes, part)                                                                   \
-    const unsigned count = (how->k * sem_mma_format(how->type)->bits / 32 + 1) / 2 * 2;              \
-    const uint32_t *words = (part)->words[0];                                                        \
-    float *value = (part)->value[0];                                                                 \
-    int32_t *exponent = (part)->exponent[0];                                                         \
-    switch (how->type) {                                                                             \
-    case SEM_MMA_F16:                                                                                \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_F16, how, lanes, words, count, value, exponent);  \
-        break;                                                                                       \
-    case SEM_MMA_BF16:                                                                               \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_BF16, how, lanes, words, count, value, exponent); \
-        break;                                                                                       \
-    case SEM_MMA_TF32:                                                                               \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_TF32, how, lanes, words, count, value, exponent); \
-        break;                                                                                       \
-    case SEM_MMA_E4M3:                                                                               \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_E4M3, how, lanes, words, count, value, exponent); \
-        break;                                                                                       \
-    default:                                                                                         \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_E5M2, how, lanes, words, count, value, exponent); \
-    }                                                                                                \
-    if ((part)->kinds.special)                                                                       \
-        sem_mma_set_aside(count * 32 / sem_mma_format(how->type)->bits * (lanes), value, (part)->odd[0]);
+#define SEM_MMA_READY(lanes, part)                                                                                     \
+    const unsigned count = (how->k * sem_mma_format(how->type)->bits / 32 + 1) / 2 * 2;                                \
+    const uint32_t *words = (part)->words[0];                                                                          \
+    float *value = (part)->value[0];                                                                                   \
+    int32_t *exponent = (part)->exponent[0];                                                                           \
+    switch (how->type) {                                                                                               \
+    case SEM_MMA_F16:                                                                                                  \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_F16, how, lanes, words, count, value, exponent);                    \
+        break;                                                                                                         \
+    case SEM_MMA_BF16:                                                                                                 \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_BF16, how, lanes, words, count, value, exponent);                   \
+        break;                                                                                                         \
+    case SEM_MMA_TF32:                                                                                                 \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_TF32, how, lanes, words, count, value, exponent);                   \
+        break;                                                                                                         \
+    case SEM_MMA_E4M3:                                                                                                 \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_E4M3, how, lanes, words, count, value, exponent);                   \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_E5M2, how, lanes, words, count, value, exponent);                   \
+    }                                                                                                                  \
+    if ((part)->kinds.special)                                                                                         \
+        (part)->kinds.far = sem_mma_set_aside(count * 32 / sem_mma_format(how->type)->bits * (lanes), value, exponent, \
+                                              (part)->odd[0]);
 static inline void sem_mma_left_ready(struct sem_mma_left *a, const struct sem_mma_ready *how)
 {
     SEM_MMA_READY(SEM_MMA_ROWS, a)
