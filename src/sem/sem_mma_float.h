@@ -573,12 +573,19 @@ static inline void sem_mma_columns(const struct sem_mma_left *x, const struct se
                                    unsigned k, bool half, const uint32_t c[][SEM_MMA_ROWS], uint32_t d[][SEM_MMA_ROWS])
 {
     const unsigned block = how.block < k ? how.block : k;
-    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
-        if (block == 16 && !x->sparse && !half) /* the usual ones: the compiler knows the number */
-            sem_mma_column(x, y, how, 16, n, k, false, false, c[n], d[n]);
-        else if (block == 8 && !x->sparse && !half)
+    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) /* of the usual ones the compiler knows the number */
+        switch (x->sparse || half ? 0 : block) {
+        case 8:
             sem_mma_column(x, y, how, 8, n, k, false, false, c[n], d[n]);
-        else
+            break;
+        case 16:
+            sem_mma_column(x, y, how, 16, n, k, false, false, c[n], d[n]);
+            break;
+        case 32:
+            sem_mma_column(x, y, how, 32, n, k, false, false, c[n], d[n]);
+            break;
+        default:
             sem_mma_column(x, y, how, block, n, k, half, x->sparse, c[n], d[n]);
+        }
 }
 #endif
