@@ -108,27 +108,27 @@ typedef int32_t sem_mma_lanes __attribute__((vector_size(64), may_alias, aligned
                             (from) + 22, (from) + 23)
 static inline void sem_mma_turn(const void *low, const void *high, void *lines, size_t pitch)
 {
-    const sem_s32x16 a[2] = {SEM_MMA_LINES(low, 0), SEM_MMA_LINES(low, 2)},
-                     b[2] = {SEM_MMA_LINES(high, 0), SEM_MMA_LINES(high, 2)};
+    const sem_s32xn a[2] = {SEM_MMA_LINES(low, 0), SEM_MMA_LINES(low, 2)},
+                    b[2] = {SEM_MMA_LINES(high, 0), SEM_MMA_LINES(high, 2)};
     for (unsigned q = 0; q < 4; q += 2) {
-        *(sem_s32x16 *)(void *)((uint32_t *)lines + q * pitch) = SEM_MMA_HALVES(a[q / 2], b[q / 2], 0);
-        *(sem_s32x16 *)(void *)((uint32_t *)lines + (q + 1) * pitch) = SEM_MMA_HALVES(a[q / 2], b[q / 2], 8);
+        *(sem_s32xn *)(void *)((uint32_t *)lines + q * pitch) = SEM_MMA_HALVES(a[q / 2], b[q / 2], 0);
+        *(sem_s32xn *)(void *)((uint32_t *)lines + (q + 1) * pitch) = SEM_MMA_HALVES(a[q / 2], b[q / 2], 8);
     }
 }
 static inline void sem_mma_turn_eight(const void *lanes, void *lines)
 {
-    ((sem_s32x16 *)lines)[0] = SEM_MMA_LINES(lanes, 0);
-    ((sem_s32x16 *)lines)[1] = SEM_MMA_LINES(lanes, 2);
+    ((sem_s32xn *)lines)[0] = SEM_MMA_LINES(lanes, 0);
+    ((sem_s32xn *)lines)[1] = SEM_MMA_LINES(lanes, 2);
 }
 #undef SEM_MMA_LINES
 static inline void sem_mma_turn_back(const void *lines, size_t pitch, void *low, void *high)
 {
-    sem_s32x16 line[4];
+    sem_s32xn line[4];
     for (unsigned q = 0; q < 4; q++)
-        line[q] = *(const sem_s32x16 *)(const void *)((const uint32_t *)lines + q * pitch);
+        line[q] = *(const sem_s32xn *)(const void *)((const uint32_t *)lines + q * pitch);
     for (unsigned half = 0; half < 2; half++) {
         sem_mma_lanes *to = half ? high : low;
-        sem_s32x16 a, b;
+        sem_s32xn a, b;
         if (half)
             a = SEM_MMA_HALVES(line[0], line[1], 8), b = SEM_MMA_HALVES(line[2], line[3], 8);
         else
@@ -261,21 +261,21 @@ static inline unsigned sem_mma_partner(const struct mg_sem_mma *w, const uint32_
 }
 
 /* ---- integers, exact: products and their sums fit into a float ---- */
-static inline void sem_mma_integers_ready(unsigned type, unsigned lanes, const void *words, unsigned count, void *value)
+static inline void sem_mma_integers_ready(unsigned type, unsigned line, const void *words, unsigned count, void *value)
 {
     const struct sem_mma_format *f = sem_mma_format(type);
     const unsigned each = 32 / f->bits, up = 32 - f->bits;
-    for (unsigned at = 0; at < count * lanes; at += 16)
+    for (unsigned at = 0; at < count * line; at += SEM_MMA_LANES)
         for (unsigned e = 0; e < each; e++) {
-            const sem_s32x16 x = *(const sem_s32x16 *)(const void *)((const uint32_t *)words + at)
-                                 << (int)(up - e * f->bits);
-            sem_s32x16 number = x >> (int)up;
+            const sem_s32xn x = *(const sem_s32xn *)(const void *)((const uint32_t *)words + at)
+                                << (int)(up - e * f->bits);
+            sem_s32xn number = x >> (int)up;
             if (!f->is_signed)
-                number = (sem_s32x16)((sem_u32x16)x >> up);
-            const sem_f32x16 real = __builtin_convertvector(number, sem_f32x16);
-            for (unsigned part = 0; part < 16; part += lanes) /* words of eight lanes: two at once */
-                memcpy((float *)value + (((at + part) / lanes) * each + e) * lanes, (const float *)&real + part,
-                       lanes * sizeof(float));
+                number = (sem_s32xn)((sem_u32xn)x >> up);
+            const sem_f32xn real = __builtin_convertvector(number, sem_f32xn);
+            for (unsigned part = 0; part < SEM_MMA_LANES; part += 8)
+                memcpy((float *)value + ((at + part) / line * each + e) * line + (at + part) % line,
+                       (const float *)&real + part, 8 * sizeof(float));
         }
 }
 
@@ -286,24 +286,23 @@ static inline uint32_t sem_mma_whole(bool saturates, int64_t sum)
     return (uint32_t)(uint64_t)sum;
 }
 
-/* The sums of column n. Of single bits `x` and `y` have words alone; `k` are those, else elements of A. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_products(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned n,
-                                           unsigned k)
+/* The sums of a block of column n; of single bits `x` and `y` have words alone, and these are counted. */
+SEM_MMA_INLINE sem_s32xn sem_mma_products(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                          struct sem_mma_block b)
 {
-    const struct sem_mma_block all = {n, 0, k, 0, x->sparse};
-    sem_f32x16 sum[2] = {{0}};
-    for (unsigned i = 0; i < k; i++)
-        sum[i % 2] += sem_mma_product(x, x->value[i], y->value, all, i);
-    return __builtin_convertvector(sum[0] + sum[1], sem_s32x16);
+    sem_f32xn sum[2] = {{0}};
+    for (unsigned i = 0; i < b.count; i++)
+        sum[i % 2] += sem_mma_product(x, x->value, y->value, b, i);
+    return __builtin_convertvector(sum[0] + sum[1], sem_s32xn);
 }
-SEM_MMA_INLINE sem_s32x16 sem_mma_bits(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned n,
-                                       unsigned k, bool both)
+SEM_MMA_INLINE sem_s32xn sem_mma_bits(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                      struct sem_mma_block b, bool both)
 {
-    sem_s32x16 sum = {0};
-    for (unsigned i = 0; i < k; i++)
-        for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
-            const uint32_t a = x->words[i][row], b = y->words[i][n];
-            sum[row] += __builtin_popcount(both ? a & b : a ^ b);
+    sem_s32xn sum = {0};
+    for (unsigned i = 0; i < b.count; i++)
+        for (unsigned lane = 0; lane < SEM_MMA_LANES; lane++) {
+            const uint32_t one = x->words[i][b.row + lane], other = y->words[i][b.n];
+            sum[lane] += __builtin_popcount(both ? one & other : one ^ other);
         }
     return sum;
 }
@@ -311,15 +310,17 @@ static inline void sem_mma_add_products(const struct mg_sem_mma *w, const struct
                                         const struct sem_mma_right *y, unsigned k, uint32_t c[][SEM_MMA_ROWS])
 {
     const bool single = sem_mma_a(w) == SEM_MMA_B1, saturates = w->flags & SEM_MMA_SATURATES;
-    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-        sem_s32x16 sum;
-        if (single)
-            sum = sem_mma_bits(x, y, n, k, w->flags & SEM_MMA_AND);
-        else
-            sum = sem_mma_products(x, y, n, k);
-        for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
-            c[n][row] = sem_mma_whole(saturates, (int64_t)(int32_t)c[n][row] + sum[row]);
-    }
+    for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++)
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row += SEM_MMA_LANES) {
+            const struct sem_mma_block all = {row, n, 0, k, 0, x->sparse};
+            sem_s32xn sum;
+            if (single)
+                sum = sem_mma_bits(x, y, all, w->flags & SEM_MMA_AND);
+            else
+                sum = sem_mma_products(x, y, all);
+            for (unsigned lane = 0; lane < SEM_MMA_LANES; lane++)
+                c[n][row + lane] = sem_mma_whole(saturates, (int64_t)(int32_t)c[n][row + lane] + sum[lane]);
+        }
 }
 
 /* ---- one multiplication ---- */
@@ -347,11 +348,12 @@ static inline void sem_mma_get_sums(bool half, const uint32_t *const *in, uint32
         sem_mma_turn(in[odd], in[2 + odd], c[odd], 2 * SEM_MMA_ROWS);
     if (half)
         sem_mma_turn(in[0], in[1], words, SEM_MMA_ROWS);
-    for (unsigned q = 0; q < 4 && half; q++) {
-        const sem_s32x16 both = *(const sem_s32x16 *)(const void *)words[q];
-        *(sem_s32x16 *)(void *)c[2 * q] = sem_mma_of_halves(both & 0xffff);
-        *(sem_s32x16 *)(void *)c[2 * q + 1] = sem_mma_of_halves((both >> 16) & 0xffff);
-    }
+    for (unsigned q = 0; q < 4 && half; q++)
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row += SEM_MMA_LANES) {
+            const sem_s32xn both = *(const sem_s32xn *)(const void *)(words[q] + row);
+            *(sem_s32xn *)(void *)(c[2 * q] + row) = sem_mma_of_halves(both & 0xffff);
+            *(sem_s32xn *)(void *)(c[2 * q + 1] + row) = sem_mma_of_halves((both >> 16) & 0xffff);
+        }
 }
 static inline void sem_mma_put_sums(bool half, uint32_t d[][SEM_MMA_ROWS], uint32_t *const *out)
 {
@@ -391,7 +393,8 @@ static inline void sem_mma_of_floats(const struct mg_sem_mma *w, unsigned cc, co
     sem_mma_get_sums(ctype == SEM_MMA_F16, (const uint32_t *const *)(const void *)(io->in + third), c);
     sem_mma_columns(&x, &y, sem_mma_sums(atype, cc, k), k, half, (const uint32_t(*)[SEM_MMA_ROWS])c, d);
     for (unsigned n = 0; dtype == SEM_MMA_F16 && !half && n < SEM_MMA_COLUMNS; n++)
-        *(sem_s32x16 *)(void *)d[n] = sem_mma_halves(*(const sem_s32x16 *)(const void *)d[n]);
+        for (unsigned row = 0; row < SEM_MMA_ROWS; row += SEM_MMA_LANES)
+            *(sem_s32xn *)(void *)(d[n] + row) = sem_mma_halves(*(const sem_s32xn *)(const void *)(d[n] + row));
     sem_mma_put_sums(dtype == SEM_MMA_F16, d, (uint32_t *const *)(const void *)io->out);
 }
 

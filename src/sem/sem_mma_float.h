@@ -6,7 +6,7 @@
  * longer row of products goes through several such blocks, one behind the other. sem_mma_sums says which numbers hold
  * for which type and generation.
  *
- * That is done for the 16 rows of a column at a time, in the host's floating point, where every step is exact: a
+ * That is done for 16 rows of a column at a time, or eight, in the host's floating point, where every step is exact: a
  * product of two numbers of at most 11 bits fits into a float; it is multiplied with a power of two that leaves
  * `fraction` bits before the point, and the conversion to an integer cuts off the rest. Numbers whose products may
  * leave a float's range (`far`) take the same way in double. Infinite ones and NaNs are left out and decide afterwards
@@ -62,9 +62,15 @@ enum {
     SEM_MMA_WORDS = 16 /* of four bytes, of a row */
 };
 
-typedef float sem_f32x16 __attribute__((vector_size(64), may_alias));
-typedef int32_t sem_s32x16 __attribute__((vector_size(64), may_alias));
-typedef uint32_t sem_u32x16 __attribute__((vector_size(64), may_alias));
+/* As many rows as the host has in a vector: of wider ones than it has the compiler makes poor code. */
+#ifdef __AVX512F__
+enum { SEM_MMA_LANES = 16 };
+#else
+enum { SEM_MMA_LANES = 8 };
+#endif
+typedef float sem_f32xn __attribute__((vector_size(4 * SEM_MMA_LANES), may_alias));
+typedef int32_t sem_s32xn __attribute__((vector_size(4 * SEM_MMA_LANES), may_alias));
+typedef uint32_t sem_u32xn __attribute__((vector_size(4 * SEM_MMA_LANES), may_alias));
 typedef float sem_f32x8 __attribute__((vector_size(32), may_alias));
 typedef int32_t sem_s32x8 __attribute__((vector_size(32), may_alias));
 typedef double sem_f64x8 __attribute__((vector_size(64), may_alias));
@@ -164,51 +170,48 @@ struct sem_mma_kinds {
 };
 
 /* Whether any lane is not 0. */
-SEM_MMA_INLINE bool sem_mma_any(sem_s32x16 x)
+SEM_MMA_INLINE bool sem_mma_any(sem_s32xn x)
 {
     int32_t any = 0;
-    for (unsigned n = 0; n < 16; n++)
+    for (unsigned n = 0; n < SEM_MMA_LANES; n++)
         any |= x[n];
     return any != 0;
 }
 
-SEM_MMA_INLINE sem_s32x16 sem_mma_larger(sem_s32x16 a, sem_s32x16 b)
+SEM_MMA_INLINE sem_s32xn sem_mma_larger(sem_s32xn a, sem_s32xn b)
 {
 #if defined(__AVX512F__)
-    return (sem_s32x16)_mm512_max_epi32((__m512i)a, (__m512i)b);
+    return (sem_s32xn)_mm512_max_epi32((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
-    sem_s32x16 larger;
-    for (unsigned k = 0; k < 2; k++)
-        ((__m256i *)&larger)[k] = _mm256_max_epi32(((const __m256i *)&a)[k], ((const __m256i *)&b)[k]);
-    return larger;
+    return (sem_s32xn)_mm256_max_epi32((__m256i)a, (__m256i)b);
 #else
-    const sem_s32x16 above = b > a;
+    const sem_s32xn above = b > a;
     return (a & ~above) | (b & above);
 #endif
 }
 
 /* Each lane of `a` where `where` is all ones, else of `b`. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_either(sem_s32x16 where, sem_s32x16 a, sem_s32x16 b)
+SEM_MMA_INLINE sem_s32xn sem_mma_either(sem_s32xn where, sem_s32xn a, sem_s32xn b)
 {
     return (a & where) | (b & ~where);
 }
 
 /* Halves as the bits of f32, those of `mantissa` bits and less than `sign`; e4m3 likewise. A number that is normal is
  * moved; else it is made of its mantissa, in units of 2^-24. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_moved(sem_s32x16 x, bool eight)
+SEM_MMA_INLINE sem_s32xn sem_mma_moved(sem_s32xn x, bool eight)
 {
     const int32_t mantissa = eight ? 3 : 10, sign = eight ? 0x80 : 0x8000;
-    const sem_s32x16 body = x & (sign - 1);
-    const sem_f32x16 small = __builtin_convertvector(body, sem_f32x16) * (eight ? 0x1p-9f : 0x1p-24f);
-    const sem_s32x16 normal = (body << (23 - mantissa)) + ((eight ? 120 : 112) << 23),
-                     special = body >= (eight ? 0x7f : 0x7c00);
-    return sem_mma_either(body >> mantissa == 0, (sem_s32x16)small, normal) | (x & sign) << (eight ? 24 : 16) |
+    const sem_s32xn body = x & (sign - 1);
+    const sem_f32xn small = __builtin_convertvector(body, sem_f32xn) * (eight ? 0x1p-9f : 0x1p-24f);
+    const sem_s32xn normal = (body << (23 - mantissa)) + ((eight ? 120 : 112) << 23),
+                    special = body >= (eight ? 0x7f : 0x7c00);
+    return sem_mma_either(body >> mantissa == 0, (sem_s32xn)small, normal) | (x & sign) << (eight ? 24 : 16) |
            (special & 0x7f800000);
 }
 
 /* Numbers as the bits of f32, from bits x of their own format. e4m3 becomes f16 before it is multiplied, so that what
  * is subnormal in it is not any more. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_wide(unsigned type, sem_s32x16 x)
+SEM_MMA_INLINE sem_s32xn sem_mma_wide(unsigned type, sem_s32xn x)
 {
     switch (type) {
     case SEM_MMA_BF16:
@@ -219,8 +222,8 @@ SEM_MMA_INLINE sem_s32x16 sem_mma_wide(unsigned type, sem_s32x16 x)
         return sem_mma_moved(x, true);
     default:
 #ifdef __AVX512F__
-        return (sem_s32x16)_mm512_cvtph_ps(
-            _mm512_cvtepi32_epi16((__m512i)(type == SEM_MMA_E5M2 ? (sem_u32x16)x << 8 : (sem_u32x16)x)));
+        return (sem_s32xn)_mm512_cvtph_ps(
+            _mm512_cvtepi32_epi16((__m512i)(type == SEM_MMA_E5M2 ? (sem_u32xn)x << 8 : (sem_u32xn)x)));
 #else
         return sem_mma_moved(x << (type == SEM_MMA_E5M2 ? 8 : 0), false);
 #endif
@@ -228,21 +231,21 @@ SEM_MMA_INLINE sem_s32x16 sem_mma_wide(unsigned type, sem_s32x16 x)
 }
 
 /* f32 to the nearest f16, and back. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_halves(sem_s32x16 bits)
+SEM_MMA_INLINE sem_s32xn sem_mma_halves(sem_s32xn bits)
 {
-    const sem_s32x16 size = bits & INT32_MAX, is_nan = size > 0x7f800000, least = size - size + (113 << 23);
-    const sem_s32x16 kept = sem_mma_either(size > 0x47800000, least - least + 0x47800000, size);
+    const sem_s32xn size = bits & INT32_MAX, is_nan = size > 0x7f800000, least = size - size + (113 << 23);
+    const sem_s32xn kept = sem_mma_either(size > 0x47800000, least - least + 0x47800000, size);
     /* Adding so much that the last bit of an f16 is the last one of the sum. */
-    const sem_f32x16 more = (sem_f32x16)((sem_mma_larger(kept & 0x7f800000, least) + (13 << 23)) | 0x400000),
-                     near = ((sem_f32x16)kept + more) - more;
-    const sem_s32x16 normal = ((sem_s32x16)near >> 13) - (112 << 10),
-                     small = __builtin_convertvector(near * 0x1p24f, sem_s32x16);
+    const sem_f32xn more = (sem_f32xn)((sem_mma_larger(kept & 0x7f800000, least) + (13 << 23)) | 0x400000),
+                    near = ((sem_f32xn)kept + more) - more;
+    const sem_s32xn normal = ((sem_s32xn)near >> 13) - (112 << 10),
+                    small = __builtin_convertvector(near * 0x1p24f, sem_s32xn);
     return sem_mma_either(is_nan, least - least + 0x7fff,
-                          sem_mma_either((sem_s32x16)near < least, small, normal) | (bits >> 16 & 0x8000));
+                          sem_mma_either((sem_s32xn)near < least, small, normal) | (bits >> 16 & 0x8000));
 }
-SEM_MMA_INLINE sem_s32x16 sem_mma_of_halves(sem_s32x16 x)
+SEM_MMA_INLINE sem_s32xn sem_mma_of_halves(sem_s32xn x)
 {
-    const sem_s32x16 bits = sem_mma_wide(SEM_MMA_F16, x), is_nan = (bits & INT32_MAX) > 0x7f800000;
+    const sem_s32xn bits = sem_mma_wide(SEM_MMA_F16, x), is_nan = (bits & INT32_MAX) > 0x7f800000;
     return sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, bits);
 }
 
@@ -279,52 +282,45 @@ static inline unsigned sem_mma_order(const struct sem_mma_ready *how, unsigned i
     return how->moved ? i / 4 * 2 + i % 2 + (i % 4 < 2 ? 0 : how->k / 2) : i;
 }
 
-/* Of numbers without their signs, as bits of f32: the largest, and the least that is no zero, with a minus. */
+/* Of numbers: the largest, as bits of f32 without a sign, and those that are far, infinite ones and NaNs among them. */
 struct sem_mma_ends {
-    sem_s32x16 largest, least;
+    sem_s32xn largest, far;
 };
 
-/* 16 numbers of `words`, those of rows of `lanes` numbers each, of which the second half is another word's; to where
- * they stand. */
-SEM_MMA_INLINE void sem_mma_spread(unsigned type, const struct sem_mma_ready *how, unsigned lanes,
-                                   const uint32_t *words, unsigned word, unsigned element, float *value,
-                                   int32_t *exponent, struct sem_mma_ends *ends)
+/* A vector of `words`, which are in lines of `line` rows or columns, from `from` on; its numbers go to where they
+ * stand. A vector may have several lines, or a line several vectors. */
+SEM_MMA_INLINE void sem_mma_spread(unsigned type, const struct sem_mma_ready *how, unsigned line, const uint32_t *words,
+                                   unsigned from, unsigned element, float *value, int32_t *exponent,
+                                   struct sem_mma_ends *ends)
 {
     const unsigned bits = type == SEM_MMA_TF32 ? 32 : type == SEM_MMA_F16 || type == SEM_MMA_BF16 ? 16 : 8;
-    const sem_s32x16 x = *(const sem_s32x16 *)(const void *)(words + word * lanes),
-                     wide = sem_mma_wide(type, (x >> (int)(element * bits)) & (int32_t)(UINT32_MAX >> (32 - bits))),
-                     size = wide & INT32_MAX, is_zero = size == 0;
-    const sem_s32x16 e = sem_mma_larger((size >> 23) - 127, size - size + how->least),
-                     kept = sem_mma_either(is_zero, size - size + SEM_MMA_FAR, e);
+    const sem_s32xn x = *(const sem_s32xn *)(const void *)(words + from),
+                    wide = sem_mma_wide(type, (x >> (int)(element * bits)) & (int32_t)(UINT32_MAX >> (32 - bits))),
+                    size = wide & INT32_MAX, is_zero = size == 0;
+    const sem_s32xn e = sem_mma_larger((size >> 23) - 127, size - size + how->least),
+                    kept = sem_mma_either(is_zero, size - size + SEM_MMA_FAR, e);
     ends->largest = sem_mma_larger(ends->largest, size);
     if (bits != 8 && type != SEM_MMA_F16)
-        ends->least = sem_mma_larger(ends->least, sem_mma_either(is_zero, size - size - INT32_MAX, -size));
-    for (unsigned half = 0; half < 16 / lanes; half++) {
-        const unsigned at = sem_mma_order(how, (word + half) * (32 / bits) + element) * lanes;
-        if (lanes == 16) {
-            *(sem_s32x16 *)(void *)(value + at) = wide;
-            *(sem_s32x16 *)(void *)(exponent + at) = kept;
-        } else {
-            *(sem_s32x8 *)(void *)(value + at) = ((const sem_s32x8 *)&wide)[half];
-            *(sem_s32x8 *)(void *)(exponent + at) = ((const sem_s32x8 *)&kept)[half];
-        }
+        ends->far |= (sem_s32xn)((sem_u32xn)(e + SEM_MMA_NEAR) > 2u * SEM_MMA_NEAR) & ~is_zero;
+    for (unsigned part = 0; part < SEM_MMA_LANES; part += 8) {
+        const unsigned at =
+            sem_mma_order(how, (from + part) / line * (32 / bits) + element) * line + (from + part) % line;
+        *(sem_s32x8 *)(void *)(value + at) = ((const sem_s32x8 *)&wide)[part / 8];
+        *(sem_s32x8 *)(void *)(exponent + at) = ((const sem_s32x8 *)&kept)[part / 8];
     }
 }
 
 /* All of a part. `count` words are a multiple of two. */
-SEM_MMA_INLINE struct sem_mma_kinds sem_mma_spread_all(unsigned type, const struct sem_mma_ready *how, unsigned lanes,
+SEM_MMA_INLINE struct sem_mma_kinds sem_mma_spread_all(unsigned type, const struct sem_mma_ready *how, unsigned line,
                                                        const uint32_t *words, unsigned count, float *value,
                                                        int32_t *exponent)
 {
     const unsigned each = type == SEM_MMA_TF32 ? 1 : type == SEM_MMA_F16 || type == SEM_MMA_BF16 ? 2 : 4;
     struct sem_mma_ends ends = {{0}, {0}};
-    ends.least -= INT32_MAX;
-    for (unsigned word = 0; word < count; word += 16 / lanes)
+    for (unsigned from = 0; from < count * line; from += SEM_MMA_LANES)
         for (unsigned element = 0; element < each; element++)
-            sem_mma_spread(type, how, lanes, words, word, element, value, exponent, &ends);
-    return (struct sem_mma_kinds){
-        sem_mma_any(ends.largest >= 0x7f800000),
-        sem_mma_any((ends.largest >= (127 + SEM_MMA_NEAR + 1) << 23) | (ends.least > -((127 - SEM_MMA_NEAR) << 23)))};
+            sem_mma_spread(type, how, line, words, from, element, value, exponent, &ends);
+    return (struct sem_mma_kinds){sem_mma_any(ends.largest >= 0x7f800000), sem_mma_any(ends.far)};
 }
 
 /* Infinite numbers and NaNs are taken out of `count` numbers. Returns whether there are any others that are far. */
@@ -343,30 +339,30 @@ static inline bool sem_mma_set_aside(unsigned count, float *value, int32_t *expo
 }
 
 /* For each type that is multiplied: the compiler knows it. */
-#define SEM_MMA_READY(lanes, part)                                                                                     \
-    const unsigned count = (how->k * sem_mma_format(how->type)->bits / 32 + 1) / 2 * 2;                                \
-    const uint32_t *words = (part)->words[0];                                                                          \
-    float *value = (part)->value[0];                                                                                   \
-    int32_t *exponent = (part)->exponent[0];                                                                           \
-    switch (how->type) {                                                                                               \
-    case SEM_MMA_F16:                                                                                                  \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_F16, how, lanes, words, count, value, exponent);                    \
-        break;                                                                                                         \
-    case SEM_MMA_BF16:                                                                                                 \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_BF16, how, lanes, words, count, value, exponent);                   \
-        break;                                                                                                         \
-    case SEM_MMA_TF32:                                                                                                 \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_TF32, how, lanes, words, count, value, exponent);                   \
-        break;                                                                                                         \
-    case SEM_MMA_E4M3:                                                                                                 \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_E4M3, how, lanes, words, count, value, exponent);                   \
-        break;                                                                                                         \
-    default:                                                                                                           \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_E5M2, how, lanes, words, count, value, exponent);                   \
-    }                                                                                                                  \
-    if ((part)->kinds.special)                                                                                         \
-        (part)->kinds.far = sem_mma_set_aside(count * 32 / sem_mma_format(how->type)->bits * (lanes), value, exponent, \
-                                              (part)->odd[0]);
+#define SEM_MMA_READY(line, part)                                                                   \
+    const unsigned count = (how->k * sem_mma_format(how->type)->bits / 32 + 1) / 2 * 2;             \
+    const uint32_t *words = (part)->words[0];                                                       \
+    float *value = (part)->value[0];                                                                \
+    int32_t *exponent = (part)->exponent[0];                                                        \
+    switch (how->type) {                                                                            \
+    case SEM_MMA_F16:                                                                               \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_F16, how, line, words, count, value, exponent);  \
+        break;                                                                                      \
+    case SEM_MMA_BF16:                                                                              \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_BF16, how, line, words, count, value, exponent); \
+        break;                                                                                      \
+    case SEM_MMA_TF32:                                                                              \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_TF32, how, line, words, count, value, exponent); \
+        break;                                                                                      \
+    case SEM_MMA_E4M3:                                                                              \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_E4M3, how, line, words, count, value, exponent); \
+        break;                                                                                      \
+    default:                                                                                        \
+        (part)->kinds = sem_mma_spread_all(SEM_MMA_E5M2, how, line, words, count, value, exponent); \
+    }                                                                                               \
+    if ((part)->kinds.special)                                                                      \
+        (part)->kinds.far =                                                                         \
+            sem_mma_set_aside(count * 32 / sem_mma_format(how->type)->bits * (line), value, exponent, (part)->odd[0]);
 static inline void sem_mma_left_ready(struct sem_mma_left *a, const struct sem_mma_ready *how)
 {
     SEM_MMA_READY(SEM_MMA_ROWS, a)
@@ -386,41 +382,42 @@ struct sem_mma_sums {
     bool apart;     /* they are summed from 0 on, and C is added to that, rounded to the nearest */
 };
 
-/* A block: `count` products from `first` on, of column n of B. */
+/* A block: `count` products from `first` on, of the rows from `row` on and column n of B. */
 struct sem_mma_block {
-    unsigned n, first, count;
+    unsigned row, n, first, count;
     int fraction;
     bool sparse;
 };
 
 /* What belongs to column i of a sparse A, row by row. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_partners(const struct sem_mma_left *x, const void *right, unsigned n, unsigned i)
+SEM_MMA_INLINE sem_s32xn sem_mma_partners(const struct sem_mma_left *x, const void *right, struct sem_mma_block b,
+                                          unsigned i)
 {
     const int32_t(*from)[SEM_MMA_COLUMNS] = right;
-    sem_s32x16 of = {0};
-    for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
-        of[row] = from[x->at[i][row]][n];
+    sem_s32xn of = {0};
+    for (unsigned lane = 0; lane < SEM_MMA_LANES; lane++)
+        of[lane] = from[x->at[i][b.row + lane]][b.n];
     return of;
 }
 
-/* Those of A at `a`, times those of B among `right`. */
-SEM_MMA_INLINE sem_f32x16 sem_mma_product(const struct sem_mma_left *x, const float *a,
-                                          const float right[][SEM_MMA_COLUMNS], struct sem_mma_block b, unsigned i)
+/* Column i of A, times those of B among `right`. */
+SEM_MMA_INLINE sem_f32xn sem_mma_product(const struct sem_mma_left *x, const float a[][SEM_MMA_ROWS],
+                                         const float right[][SEM_MMA_COLUMNS], struct sem_mma_block b, unsigned i)
 {
-    const sem_f32x16 left = *(const sem_f32x16 *)(const void *)a;
-    return b.sparse ? left * (sem_f32x16)sem_mma_partners(x, right, b.n, i) : left * right[i][b.n];
+    const sem_f32xn left = *(const sem_f32xn *)(const void *)(a[i] + b.row);
+    return b.sparse ? left * (sem_f32xn)sem_mma_partners(x, right, b, i) : left * right[i][b.n];
 }
 
 /* The largest exponent of the products. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_largest(const struct sem_mma_left *x, const struct sem_mma_right *y,
-                                          struct sem_mma_block b)
+SEM_MMA_INLINE sem_s32xn sem_mma_largest(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                         struct sem_mma_block b)
 {
-    sem_s32x16 most = {0};
+    sem_s32xn most = {0};
     most += 2 * SEM_MMA_FAR;
     for (unsigned i = b.first; i < b.first + b.count; i++) {
-        sem_s32x16 e = *(const sem_s32x16 *)(const void *)x->exponent[i];
+        sem_s32xn e = *(const sem_s32xn *)(const void *)(x->exponent[i] + b.row);
         if (b.sparse)
-            e += sem_mma_partners(x, y->exponent, b.n, i);
+            e += sem_mma_partners(x, y->exponent, b, i);
         else
             e += y->exponent[i][b.n];
         most = sem_mma_larger(most, e);
@@ -430,32 +427,33 @@ SEM_MMA_INLINE sem_s32x16 sem_mma_largest(const struct sem_mma_left *x, const st
 
 /* The sums of c and the first eight products, and of the others (each fits), in units of 2^(most - fraction). */
 SEM_MMA_INLINE void sem_mma_near(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_block b,
-                                 sem_s32x16 c, sem_s32x16 most, sem_s32x16 sum[2])
+                                 sem_s32xn c, sem_s32xn most, sem_s32xn sum[2])
 {
-    const sem_f32x16 scale = (sem_f32x16)((127 + b.fraction - most) << 23);
-    sum[0] = __builtin_convertvector((sem_f32x16)c * scale, sem_s32x16);
+    const sem_f32xn scale = (sem_f32xn)((127 + b.fraction - most) << 23);
+    sum[0] = __builtin_convertvector((sem_f32xn)c * scale, sem_s32xn);
     sum[1] = c - c;
     for (unsigned i = 0; i < b.count; i++)
-        sum[i >= 8] += __builtin_convertvector(
-            sem_mma_product(x, x->value[b.first + i], y->value, b, b.first + i) * scale, sem_s32x16);
+        sum[i >= 8] +=
+            __builtin_convertvector(sem_mma_product(x, x->value, y->value, b, b.first + i) * scale, sem_s32xn);
 }
 static inline void sem_mma_far(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_block b,
-                               const sem_s32x16 *c, const sem_s32x16 *most, sem_s32x16 sum[2])
+                               const sem_s32xn *c, const sem_s32xn *most, sem_s32xn sum[2])
 {
-    for (unsigned half = 0; half < 2; half++) {
+    for (unsigned half = 0; half < SEM_MMA_LANES / 8; half++) {
         const sem_s64x8 power = __builtin_convertvector(1023 + b.fraction - ((const sem_s32x8 *)most)[half], sem_s64x8)
                                 << 52;
         const sem_f64x8 scale = (sem_f64x8)power;
         sem_s32x8 part[2] = {__builtin_convertvector(
             __builtin_convertvector(((const sem_f32x8 *)c)[half], sem_f64x8) * scale, sem_s32x8)};
         for (unsigned i = 0; i < b.count; i++) {
-            sem_f32x16 right = {0};
+            sem_f32xn right = {0};
             if (b.sparse)
-                right = (sem_f32x16)sem_mma_partners(x, y->value, b.n, b.first + i);
+                right = (sem_f32xn)sem_mma_partners(x, y->value, b, b.first + i);
             else
                 right += y->value[b.first + i][b.n];
             const sem_f64x8 of_a = __builtin_convertvector(
-                                *(const sem_f32x8 *)(const void *)(x->value[b.first + i] + 8 * half), sem_f64x8),
+                                *(const sem_f32x8 *)(const void *)(x->value[b.first + i] + b.row + 8 * half),
+                                sem_f64x8),
                             of_b = __builtin_convertvector(((const sem_f32x8 *)&right)[half], sem_f64x8);
             part[i >= 8] += __builtin_convertvector(of_a * of_b * scale, sem_s32x8);
         }
@@ -466,79 +464,79 @@ static inline void sem_mma_far(const struct sem_mma_left *x, const struct sem_mm
 
 /* The sums of numbers that are near, as f32: no result but a lone c is subnormal. Cut off; or for an f16 to which they
  * are rounded, with the last bit set where anything was cut off, so that it is rounded once. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_cut(const sem_s32x16 sum[2], sem_s32x16 most, int fraction, bool rounds)
+SEM_MMA_INLINE sem_s32xn sem_mma_cut(const sem_s32xn sum[2], sem_s32xn most, int fraction, bool rounds)
 {
-    const sem_s32x16 all = (sem_s32x16)((sem_u32x16)sum[0] + (sem_u32x16)sum[1]), /* modulo 2^32 */
+    const sem_s32xn all = (sem_s32xn)((sem_u32xn)sum[0] + (sem_u32xn)sum[1]), /* modulo 2^32 */
         sign = ((sum[0] >> 1) + (sum[1] >> 1) < 0) & (all != 0);
-    const sem_u32x16 size = (sem_u32x16)((all ^ sign) - sign); /* fits without a sign */
-    sem_s32x16 power = (most + (127 - fraction)) << 23, down;
+    const sem_u32xn size = (sem_u32xn)((all ^ sign) - sign); /* fits without a sign */
+    sem_s32xn power = (most + (127 - fraction)) << 23, down;
     if (rounds) { /* 16 bits and more are enough */
-        const sem_s32x16 large = size > 0xffffff,
-                         rest = (sem_s32x16)(size >> 8) | ((sem_s32x16)((size & 255) != 0) & 1);
-        down = (sem_s32x16) __builtin_convertvector(sem_mma_either(large, rest, (sem_s32x16)size), sem_f32x16);
+        const sem_s32xn large = size > 0xffffff, rest = (sem_s32xn)(size >> 8) | ((sem_s32xn)((size & 255) != 0) & 1);
+        down = (sem_s32xn) __builtin_convertvector(sem_mma_either(large, rest, (sem_s32xn)size), sem_f32xn);
         power += large & 8 << 23;
     } else {
 #ifdef __AVX512F__
-        down = (sem_s32x16)_mm512_cvt_roundepu32_ps((__m512i)size, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        down = (sem_s32xn)_mm512_cvt_roundepu32_ps((__m512i)size, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 #else
-        const sem_s32x16 large = size > INT32_MAX / 2,
-                         kept = sem_mma_either(large, (sem_s32x16)(size >> 6), (sem_s32x16)size);
-        const sem_f32x16 nearest = __builtin_convertvector(kept, sem_f32x16); /* one too large where rounded up */
-        down = (sem_s32x16)nearest + (__builtin_convertvector(nearest, sem_s32x16) > kept);
+        const sem_s32xn large = size > INT32_MAX / 2,
+                        kept = sem_mma_either(large, (sem_s32xn)(size >> 6), (sem_s32xn)size);
+        const sem_f32xn nearest = __builtin_convertvector(kept, sem_f32xn); /* one too large where rounded up */
+        down = (sem_s32xn)nearest + (__builtin_convertvector(nearest, sem_s32xn) > kept);
         power += large & 6 << 23;
 #endif
     }
-    return (sem_s32x16)((sem_f32x16)down * (sem_f32x16)power) | (sign & INT32_MIN);
+    return (sem_s32xn)((sem_f32xn)down * (sem_f32xn)power) | (sign & INT32_MIN);
 }
 
 /* What infinite numbers and NaNs among the products and in c make of their sums: bits of f32; 0: nothing. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_special(const struct sem_mma_left *x, const struct sem_mma_right *y,
-                                          struct sem_mma_block b, sem_s32x16 c)
+SEM_MMA_INLINE sem_s32xn sem_mma_special(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                         struct sem_mma_block b, sem_s32xn c)
 {
     const int32_t infinite = 0x7f800000;
     const float(*right)[SEM_MMA_COLUMNS] = y->kinds.special ? y->odd : y->value;
-    sem_f32x16 seen = (sem_f32x16)(c & ((c & infinite) == infinite));
+    sem_f32xn seen = (sem_f32xn)(c & ((c & infinite) == infinite));
+    const float(*left)[SEM_MMA_ROWS] = x->kinds.special ? x->odd : x->value;
     for (unsigned i = b.first; i < b.first + b.count && (x->kinds.special || y->kinds.special); i++) {
-        const float *left = x->kinds.special ? x->odd[i] : x->value[i];
-        sem_s32x16 odd = {0};
-        for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
-            const float other = right[b.sparse ? (unsigned)x->at[i][row] : i][b.n];
-            odd[row] = -!(__builtin_fabsf(left[row]) < __builtin_inff() && __builtin_fabsf(other) < __builtin_inff());
+        sem_s32xn odd = {0};
+        for (unsigned lane = 0; lane < SEM_MMA_LANES; lane++) {
+            const float one = left[i][b.row + lane],
+                        other = right[b.sparse ? (unsigned)x->at[i][b.row + lane] : i][b.n];
+            odd[lane] = -!(__builtin_fabsf(one) < __builtin_inff() && __builtin_fabsf(other) < __builtin_inff());
         }
-        seen += (sem_f32x16)((sem_s32x16)sem_mma_product(x, left, right, b, i) & odd);
+        seen += (sem_f32xn)((sem_s32xn)sem_mma_product(x, left, right, b, i) & odd);
     }
-    const sem_s32x16 bits = (sem_s32x16)seen, is_nan = (bits & INT32_MAX) > infinite;
+    const sem_s32xn bits = (sem_s32xn)seen, is_nan = (bits & INT32_MAX) > infinite;
     return sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, bits);
 }
 
 /* One block of a column. `c` are f32; so are the results, or if `half` f16; `from_half`: so they were before. */
-SEM_MMA_INLINE sem_s32x16 sem_mma_step(const struct sem_mma_left *x, const struct sem_mma_right *y,
-                                       struct sem_mma_block b, bool half, bool from_half, sem_s32x16 c)
+SEM_MMA_INLINE sem_s32xn sem_mma_step(const struct sem_mma_left *x, const struct sem_mma_right *y,
+                                      struct sem_mma_block b, bool half, bool from_half, sem_s32xn c)
 {
-    const sem_s32x16 odd = (c & 0x7f800000) == 0x7f800000, kept = c & ~odd, nothing = (kept & INT32_MAX) == 0;
+    const sem_s32xn odd = (c & 0x7f800000) == 0x7f800000, kept = c & ~odd, nothing = (kept & INT32_MAX) == 0;
     /* a subnormal number as it is written, one of an f16 too */
-    const sem_s32x16 own = sem_mma_larger((kept >> 23 & 255) - 127, c - c + (from_half ? -14 : -126));
-    const sem_s32x16 largest = sem_mma_largest(x, y, b);
+    const sem_s32xn own = sem_mma_larger((kept >> 23 & 255) - 127, c - c + (from_half ? -14 : -126));
+    const sem_s32xn largest = sem_mma_largest(x, y, b);
     const bool far = x->kinds.far || y->kinds.far;
-    const sem_s32x16 most = sem_mma_larger(sem_mma_larger(largest, sem_mma_either(nothing, c - c + SEM_MMA_FAR, own)),
-                                           c - c + (far ? -300 : -2 * SEM_MMA_NEAR - 4));
-    sem_s32x16 sum[2], d;
+    const sem_s32xn most = sem_mma_larger(sem_mma_larger(largest, sem_mma_either(nothing, c - c + SEM_MMA_FAR, own)),
+                                          c - c + (far ? -300 : -2 * SEM_MMA_NEAR - 4));
+    sem_s32xn sum[2], d;
     if (far) { /* not of types that have f16 results */
         sem_mma_far(x, y, b, &kept, &most, sum);
-        for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
-            d[row] = (int32_t)sem_mma_to_f32((int64_t)sum[0][row] + sum[1][row], most[row], b.fraction);
+        for (unsigned lane = 0; lane < SEM_MMA_LANES; lane++)
+            d[lane] = (int32_t)sem_mma_to_f32((int64_t)sum[0][lane] + sum[1][lane], most[lane], b.fraction);
     } else {
         sem_mma_near(x, y, b, kept, most, sum);
         d = sem_mma_cut(sum, most, b.fraction, half);
-        const sem_s32x16 alone = largest < -4 * SEM_MMA_NEAR; /* c is */
+        const sem_s32xn alone = largest < -4 * SEM_MMA_NEAR; /* c is */
         d = sem_mma_either(alone, kept & ~nothing, d);
     }
     if (half) {
         d = sem_mma_halves(d);
         d &= (d & 0x7fff) != 0; /* what becomes zero has no sign */
     }
-    sem_s32x16 special = sem_mma_special(x, y, b, c);
-    const sem_s32x16 any = special != 0;
+    sem_s32xn special = sem_mma_special(x, y, b, c);
+    const sem_s32xn any = special != 0;
     if (half)
         special = sem_mma_halves(special);
     return sem_mma_either(any, special, d);
@@ -549,25 +547,27 @@ SEM_MMA_INLINE void sem_mma_column(const struct sem_mma_left *x, const struct se
                                    unsigned block, unsigned n, unsigned k, bool half, bool sparse, const uint32_t *c,
                                    uint32_t *d)
 {
-    const sem_s32x16 of_c = *(const sem_s32x16 *)(const void *)c;
-    sem_s32x16 so_far = of_c & (how.apart ? 0 : -1), now = so_far;
-    for (unsigned first = 0; first < k; first += block) {
-        /* Where C comes later each block is an instruction of its own, and gives what D is. */
-        const bool rounds = half && (how.apart || first + block == k), was_half = half && (how.apart || !first);
-        now =
-            sem_mma_step(x, y, (struct sem_mma_block){n, first, block, how.fraction, sparse}, rounds, was_half, so_far);
-        so_far = now;
-        if (rounds)
-            so_far = sem_mma_of_halves(now);
+    for (unsigned row = 0; row < SEM_MMA_ROWS; row += SEM_MMA_LANES) {
+        const sem_s32xn of_c = *(const sem_s32xn *)(const void *)(c + row);
+        sem_s32xn so_far = of_c & (how.apart ? 0 : -1), now = so_far;
+        for (unsigned first = 0; first < k; first += block) {
+            /* Where C comes later each block is an instruction of its own, and gives what D is. */
+            const bool rounds = half && (how.apart || first + block == k), was_half = half && (how.apart || !first);
+            now = sem_mma_step(x, y, (struct sem_mma_block){row, n, first, block, how.fraction, sparse}, rounds,
+                               was_half, so_far);
+            so_far = now;
+            if (rounds)
+                so_far = sem_mma_of_halves(now);
+        }
+        if (how.apart) {
+            const sem_s32xn all = (sem_s32xn)((sem_f32xn)so_far + (sem_f32xn)of_c),
+                            is_nan = (all & INT32_MAX) > 0x7f800000;
+            now = sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, all);
+            if (half)
+                now = sem_mma_halves(now);
+        }
+        *(sem_s32xn *)(void *)(d + row) = now;
     }
-    if (how.apart) {
-        const sem_s32x16 all = (sem_s32x16)((sem_f32x16)so_far + (sem_f32x16)of_c),
-                         is_nan = (all & INT32_MAX) > 0x7f800000;
-        now = sem_mma_either(is_nan, is_nan - is_nan + INT32_MAX, all);
-        if (half)
-            now = sem_mma_halves(now);
-    }
-    *(sem_s32x16 *)(void *)d = now;
 }
 static inline void sem_mma_columns(const struct sem_mma_left *x, const struct sem_mma_right *y, struct sem_mma_sums how,
                                    unsigned k, bool half, const uint32_t c[][SEM_MMA_ROWS], uint32_t d[][SEM_MMA_ROWS])
