@@ -139,27 +139,65 @@ static inline void sem_mma_turn_back(const void *lines, size_t pitch, void *low,
 }
 #undef SEM_MMA_HALVES
 #else
-static inline void sem_mma_turn(const void *low, const void *high, void *lines, size_t pitch)
+#ifdef __AVX2__
+static inline void sem_mma_turn_one(const void *lanes, void *lines, size_t pitch)
 {
-    for (unsigned q = 0; q < 4; q++)
-        for (unsigned row = 0; row < 8; row++) {
-            ((uint32_t *)lines)[q * pitch + row] = ((const uint32_t *)low)[4 * row + q];
-            ((uint32_t *)lines)[q * pitch + 8 + row] = ((const uint32_t *)high)[4 * row + q];
-        }
+    const __m256i *from = lanes;
+    const __m256i l[4] = {_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1), _mm256_loadu_si256(from + 2),
+                          _mm256_loadu_si256(from + 3)};
+    const __m256i a = _mm256_permute2x128_si256(l[0], l[2], 0x20), b = _mm256_permute2x128_si256(l[0], l[2], 0x31),
+                  c = _mm256_permute2x128_si256(l[1], l[3], 0x20), d = _mm256_permute2x128_si256(l[1], l[3], 0x31);
+    const __m256i low[2] = {_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d)},
+                  high[2] = {_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d)};
+    uint32_t *to = lines;
+    _mm256_store_si256((void *)to, _mm256_unpacklo_epi64(low[0], low[1]));
+    _mm256_store_si256((void *)(to + pitch), _mm256_unpackhi_epi64(low[0], low[1]));
+    _mm256_store_si256((void *)(to + 2 * pitch), _mm256_unpacklo_epi64(high[0], high[1]));
+    _mm256_store_si256((void *)(to + 3 * pitch), _mm256_unpackhi_epi64(high[0], high[1]));
 }
-static inline void sem_mma_turn_eight(const void *lanes, void *lines)
+static inline void sem_mma_turn_one_back(const void *lines, size_t pitch, void *lanes)
+{
+    const uint32_t *from = lines;
+    const __m256i l[4] = {_mm256_load_si256((const void *)from), _mm256_load_si256((const void *)(from + pitch)),
+                          _mm256_load_si256((const void *)(from + 2 * pitch)),
+                          _mm256_load_si256((const void *)(from + 3 * pitch))};
+    const __m256i low[2] = {_mm256_unpacklo_epi32(l[0], l[1]), _mm256_unpacklo_epi32(l[2], l[3])},
+                  high[2] = {_mm256_unpackhi_epi32(l[0], l[1]), _mm256_unpackhi_epi32(l[2], l[3])};
+    const __m256i a = _mm256_unpacklo_epi64(low[0], low[1]), b = _mm256_unpackhi_epi64(low[0], low[1]),
+                  c = _mm256_unpacklo_epi64(high[0], high[1]), d = _mm256_unpackhi_epi64(high[0], high[1]);
+    __m256i *to = lanes;
+    _mm256_storeu_si256(to, _mm256_permute2x128_si256(a, b, 0x20));
+    _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(c, d, 0x20));
+    _mm256_storeu_si256(to + 2, _mm256_permute2x128_si256(a, b, 0x31));
+    _mm256_storeu_si256(to + 3, _mm256_permute2x128_si256(c, d, 0x31));
+}
+#else
+static inline void sem_mma_turn_one(const void *lanes, void *lines, size_t pitch)
 {
     for (unsigned q = 0; q < 4; q++)
         for (unsigned row = 0; row < 8; row++)
-            ((uint32_t *)lines)[8 * q + row] = ((const uint32_t *)lanes)[4 * row + q];
+            ((uint32_t *)lines)[q * pitch + row] = ((const uint32_t *)lanes)[4 * row + q];
+}
+static inline void sem_mma_turn_one_back(const void *lines, size_t pitch, void *lanes)
+{
+    for (unsigned q = 0; q < 4; q++)
+        for (unsigned row = 0; row < 8; row++)
+            ((uint32_t *)lanes)[4 * row + q] = ((const uint32_t *)lines)[q * pitch + row];
+}
+#endif
+static inline void sem_mma_turn(const void *low, const void *high, void *lines, size_t pitch)
+{
+    sem_mma_turn_one(low, lines, pitch);
+    sem_mma_turn_one(high, (uint32_t *)lines + 8, pitch);
+}
+static inline void sem_mma_turn_eight(const void *lanes, void *lines)
+{
+    sem_mma_turn_one(lanes, lines, 8);
 }
 static inline void sem_mma_turn_back(const void *lines, size_t pitch, void *low, void *high)
 {
-    for (unsigned q = 0; q < 4; q++)
-        for (unsigned row = 0; row < 8; row++) {
-            ((uint32_t *)low)[4 * row + q] = ((const uint32_t *)lines)[q * pitch + row];
-            ((uint32_t *)high)[4 * row + q] = ((const uint32_t *)lines)[q * pitch + 8 + row];
-        }
+    sem_mma_turn_one_back(lines, pitch, low);
+    sem_mma_turn_one_back((const uint32_t *)lines + 8, pitch, high);
 }
 #endif
 
