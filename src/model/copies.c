@@ -102,9 +102,9 @@ struct mg_global_cost mg__model_access_global(const struct mg_arch *arch, const 
 /* The rules ask how lanes lie to one another, and where the first of them is in its line: copies that are alike in this
  * cost the same. */
 enum { KEPT = 128, LINE = 128 };
-struct lanes { /* bytes from the first lane that runs; 0 in idle lanes */
-    uint32_t from[32], to[32];
-    uint32_t mask, insn, phases;
+struct lanes { /* of this side and the other, bytes from the first lane that runs; 0 in idle lanes */
+    uint32_t at[32], other[32];
+    uint32_t mask, insn, phases; /* insn: with the side as its last bit; phases: where that lane is in its lines */
 };
 struct mg_model_copies {
     struct {
@@ -118,18 +118,18 @@ struct mg_model_copies {
 static bool lanes_of(const struct mg_model_access *as, uint32_t insn, struct lanes *l)
 {
     const unsigned first = (unsigned)__builtin_ctz(as->mask);
-    const uint64_t at = as->address[first], other = as->other[first];
+    const uint64_t here = as->address[first], there = as->other[first];
     uint64_t far = 0;
     for (unsigned i = 0; i < 32; i++) {
-        const uint64_t runs = 0 - (uint64_t)(as->mask >> i & 1), a = (as->address[i] - at) & runs,
-                       b = (as->other[i] - other) & runs;
+        const uint64_t runs = 0 - (uint64_t)(as->mask >> i & 1), a = (as->address[i] - here) & runs,
+                       b = (as->other[i] - there) & runs;
         far |= (a + INT32_MAX) >> 32 | (b + INT32_MAX) >> 32;
-        l->from[i] = (uint32_t)a;
-        l->to[i] = (uint32_t)b;
+        l->at[i] = (uint32_t)a;
+        l->other[i] = (uint32_t)b;
     }
     l->mask = as->mask;
     l->insn = insn;
-    l->phases = (uint32_t)(at % LINE << 16 | other % LINE);
+    l->phases = (uint32_t)(here % LINE << 16 | there % LINE);
     return !far;
 }
 
@@ -144,7 +144,7 @@ bool mg__model_copied(struct mg_model_copies **copies, const struct mg_arch *arc
         return false;
     uint32_t h = lanes.insn ^ lanes.phases * 0x9E3779B1u;
     for (unsigned i = 1; i < 32; i += 6)
-        h = (h ^ lanes.from[i] ^ lanes.to[i] << 5) * 0x9E3779B1u;
+        h = (h ^ lanes.at[i] ^ lanes.other[i] << 5) * 0x9E3779B1u;
     const unsigned at = h >> 25;
     if (memcmp(&(*copies)->kept[at].lanes, &lanes, sizeof(lanes))) {
         const struct mg_ptx_insn *insn = info->insns[a->insn].insn;

@@ -196,8 +196,8 @@ SEM_MMA_INLINE sem_s32xn sem_mma_either(sem_s32xn where, sem_s32xn a, sem_s32xn 
     return (a & where) | (b & ~where);
 }
 
-/* Halves as the bits of f32, those of `mantissa` bits and less than `sign`; e4m3 likewise. A number that is normal is
- * moved; else it is made of its mantissa, in units of 2^-24. */
+/* f16, or if `eight` e4m3, as the bits of f32. A number that is normal is moved; else it is made of its mantissa, in
+ * units of the least subnormal one. */
 SEM_MMA_INLINE sem_s32xn sem_mma_moved(sem_s32xn x, bool eight)
 {
     const int32_t mantissa = eight ? 3 : 10, sign = eight ? 0x80 : 0x8000;

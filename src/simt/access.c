@@ -536,8 +536,8 @@ MG_WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_
     *all = (uint64_t)bits;
 }
 
-/* All lanes at once, if they are aligned and in the block's shared memory, in their
- * stacks, or in the object that the site reached last. */
+/* All lanes at once, if they are aligned and in the block's shared memory, in their stacks, or in the object that the
+ * site reached last. */
 static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
                        const uint64_t address[32], unsigned bytes, uint8_t *where[32], uint64_t *least, uint64_t *most)
 {
