@@ -317,21 +317,21 @@ static inline void sem_mma_integers_ready(unsigned type, unsigned line, const vo
         }
 }
 
-static inline uint32_t sem_mma_whole(bool saturates, int64_t sum)
+static inline int32_t sem_mma_saturated(int64_t sum)
 {
-    if (saturates)
-        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-    return (uint32_t)(uint64_t)sum;
+    return (int32_t)(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
 }
 
 /* The sums of a block of column n; of single bits `x` and `y` have words alone, and these are counted. */
 SEM_MMA_INLINE sem_s32xn sem_mma_products(const struct sem_mma_left *x, const struct sem_mma_right *y,
                                           struct sem_mma_block b)
 {
-    sem_f32xn sum[2] = {{0}};
-    for (unsigned i = 0; i < b.count; i++)
-        sum[i % 2] += sem_mma_product(x, x->value, y->value, b, i);
-    return __builtin_convertvector(sum[0] + sum[1], sem_s32xn);
+    sem_f32xn even = {0}, odd = {0};
+    for (unsigned i = 0; i < b.count; i += 2) {
+        even += sem_mma_product(x, x->value, y->value, b, i);
+        odd += sem_mma_product(x, x->value, y->value, b, i + 1);
+    }
+    return __builtin_convertvector(even + odd, sem_s32xn);
 }
 SEM_MMA_INLINE sem_s32xn sem_mma_bits(const struct sem_mma_left *x, const struct sem_mma_right *y,
                                       struct sem_mma_block b, bool both)
@@ -356,8 +356,11 @@ static inline void sem_mma_add_products(const struct mg_sem_mma *w, const struct
                 sum = sem_mma_bits(x, y, all, w->flags & SEM_MMA_AND);
             else
                 sum = sem_mma_products(x, y, all);
-            for (unsigned lane = 0; lane < SEM_MMA_LANES; lane++)
-                c[n][row + lane] = sem_mma_whole(saturates, (int64_t)(int32_t)c[n][row + lane] + sum[lane]);
+            sem_s32xn *to = (sem_s32xn *)(void *)(c[n] + row);
+            if (!saturates)
+                *to = (sem_s32xn)((sem_u32xn)*to + (sem_u32xn)sum);
+            for (unsigned lane = 0; saturates && lane < SEM_MMA_LANES; lane++)
+                (*to)[lane] = sem_mma_saturated((int64_t)(*to)[lane] + sum[lane]);
         }
 }
 

@@ -70,11 +70,13 @@ static inline uint32_t *const *sem_wgmma_slab(uint32_t *const *d, unsigned bits,
     return d + (bits == 16 ? 2 : 4) * slab;
 }
 
-/* Words of a row, or column, along k, beside those of the others; the highest bit of each element is turned. */
-static inline void sem_wgmma_words(const void *rows, unsigned count, unsigned pitch, uint32_t signs, uint32_t *to)
+/* The first words of each row, or column, along k, beside those of the others; the highest bits of their elements are
+ * turned. */
+static inline void sem_wgmma_words(const void *rows, unsigned count, unsigned pitch, unsigned words, uint32_t signs,
+                                   uint32_t *to)
 {
     for (unsigned row = 0; row < count; row++)
-        for (unsigned word = 0; word < pitch / 4; word++) {
+        for (unsigned word = 0; word < words; word++) {
             uint32_t x;
             memcpy(&x, (const uint8_t *)rows + row * pitch + 4 * word, 4);
             to[word * count + row] = x ^ signs;
@@ -101,12 +103,13 @@ static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t 
     for (unsigned row = 0; row < SEM_MMA_ROWS && x.sparse; row++)
         for (unsigned i = 0; i < k; i++)
             x.at[i][row] = (int32_t)sem_mma_partner(&w->each, e, row, i);
-    sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, w->flags & SEM_WGMMA_MINUS_A ? signs : 0, x.words[0]);
+    sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, SEM_WGMMA_A_BYTES / 4, w->flags & SEM_WGMMA_MINUS_A ? signs : 0,
+                    x.words[0]);
     sem_mma_left_ready(&x, &left);
     for (unsigned slab = 0; slab < w->n / 8u; slab++) {
         uint32_t *const *of_d = sem_wgmma_slab(d, dbits, slab);
-        sem_wgmma_words(b[8 * slab], SEM_MMA_COLUMNS, SEM_WGMMA_B_BYTES, w->flags & SEM_WGMMA_MINUS_B ? signs : 0,
-                        y.words[0]);
+        sem_wgmma_words(b[8 * slab], SEM_MMA_COLUMNS, SEM_WGMMA_B_BYTES, sem_wgmma_b_bytes(w) / 4,
+                        w->flags & SEM_WGMMA_MINUS_B ? signs : 0, y.words[0]);
         sem_mma_right_ready(&y, &right);
         if (adds)
             sem_mma_get_sums(dbits == 16, (const uint32_t *const *)of_d, sums);
@@ -135,12 +138,12 @@ static inline void sem_wgmma_integers(const struct mg_sem_wgmma *w, const uint8_
     for (unsigned row = 0; row < SEM_MMA_ROWS && x.sparse; row++)
         for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
             x.at[i][row] = (int32_t)sem_mma_partner(&w->each, e, row, i);
-    sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, 0, x.words[0]);
+    sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, words, 0, x.words[0]);
     if (type != SEM_MMA_B1)
         sem_mma_integers_ready(type, SEM_MMA_ROWS, x.words, words, x.value);
     for (unsigned slab = 0; slab < w->n / 8u; slab++) {
         uint32_t *const *of_d = sem_wgmma_slab(d, 32, slab);
-        sem_wgmma_words(b[8 * slab], SEM_MMA_COLUMNS, SEM_WGMMA_B_BYTES, 0, y.words[0]);
+        sem_wgmma_words(b[8 * slab], SEM_MMA_COLUMNS, SEM_WGMMA_B_BYTES, sem_wgmma_b_bytes(w) / 4, 0, y.words[0]);
         if (type != SEM_MMA_B1)
             sem_mma_integers_ready(btype, SEM_MMA_COLUMNS, y.words, sem_wgmma_b_bytes(w) / 4, y.value);
         if (adds)
