@@ -298,6 +298,16 @@ static inline unsigned sem_mma_partner(const struct mg_sem_mma *w, const uint32_
     return group * 4 * pair + (sem_mma_metadata(w, e, row, group) >> 2 * which & 3) * pair + i % pair;
 }
 
+/* What belongs to the elements of A, as they are made ready; `e`: the metadata's registers, NULL: A is not sparse. */
+static inline void sem_mma_find_partners(const struct mg_sem_mma *w, const uint32_t *e, const struct sem_mma_ready *how,
+                                         struct sem_mma_left *x)
+{
+    x->sparse = e != NULL;
+    for (unsigned row = 0; e && row < SEM_MMA_ROWS; row++)
+        for (unsigned i = 0; i < how->k; i++)
+            x->at[sem_mma_order(how, i)][row] = (int32_t)sem_mma_partner(w, e, row, i);
+}
+
 /* ---- integers, exact: products and their sums fit into a float ---- */
 static inline void sem_mma_integers_ready(unsigned type, unsigned line, const void *words, unsigned count, void *value)
 {
@@ -425,10 +435,7 @@ static inline void sem_mma_of_floats(const struct mg_sem_mma *w, unsigned cc, co
         sem_mma_turn(io->in[r], io->in[r + 1], x.words[r * 2], SEM_MMA_ROWS);
     for (unsigned r = second; r < third; r++)
         sem_mma_turn_eight(io->in[r], y.words[(r - second) * 4]);
-    x.sparse = e != NULL;
-    for (unsigned row = 0; e && row < SEM_MMA_ROWS; row++)
-        for (unsigned i = 0; i < k; i++)
-            x.at[sem_mma_order(&left, i)][row] = (int32_t)sem_mma_partner(w, e, row, i);
+    sem_mma_find_partners(w, e, &left, &x);
     sem_mma_left_ready(&x, &left);
     sem_mma_right_ready(&y, &right);
     sem_mma_get_sums(ctype == SEM_MMA_F16, (const uint32_t *const *)(const void *)(io->in + third), c);
@@ -507,10 +514,7 @@ static inline void sem_mma_of_integers(const struct mg_sem_mma *w, const struct 
         sem_mma_turn(io->in[r], io->in[r + halves - 1], x.words[r / halves * 4], SEM_MMA_ROWS);
     for (unsigned r = second; r < third; r++)
         sem_mma_turn_eight(io->in[r], y.words[(r - second) * 4]);
-    x.sparse = e != NULL;
-    for (unsigned row = 0; e && row < SEM_MMA_ROWS; row++)
-        for (unsigned i = 0; i < w->k / 2u; i++)
-            x.at[i][row] = (int32_t)sem_mma_partner(w, e, row, i);
+    sem_mma_find_partners(w, e, &(struct sem_mma_ready){.k = w->k / 2u}, &x);
     if (atype != SEM_MMA_B1) {
         sem_mma_integers_ready(atype, SEM_MMA_ROWS, x.words, awords, x.value);
         sem_mma_integers_ready(btype, SEM_MMA_COLUMNS, y.words, bwords, y.value);

@@ -338,40 +338,38 @@ static inline bool sem_mma_set_aside(unsigned count, float *value, int32_t *expo
     return far;
 }
 
-/* For each type that is multiplied: the compiler knows it. */
-#define SEM_MMA_READY(line, part)                                                                   \
-    const unsigned count = (how->k * sem_mma_format(how->type)->bits / 32 + 1) / 2 * 2;             \
-    const uint32_t *words = (part)->words[0];                                                       \
-    float *value = (part)->value[0];                                                                \
-    int32_t *exponent = (part)->exponent[0];                                                        \
-    switch (how->type) {                                                                            \
-    case SEM_MMA_F16:                                                                               \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_F16, how, line, words, count, value, exponent);  \
-        break;                                                                                      \
-    case SEM_MMA_BF16:                                                                              \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_BF16, how, line, words, count, value, exponent); \
-        break;                                                                                      \
-    case SEM_MMA_TF32:                                                                              \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_TF32, how, line, words, count, value, exponent); \
-        break;                                                                                      \
-    case SEM_MMA_E4M3:                                                                              \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_E4M3, how, line, words, count, value, exponent); \
-        break;                                                                                      \
-    default:                                                                                        \
-        (part)->kinds = sem_mma_spread_all(SEM_MMA_E5M2, how, line, words, count, value, exponent); \
-    }                                                                                               \
-    if ((part)->kinds.special)                                                                      \
-        (part)->kinds.far =                                                                         \
-            sem_mma_set_aside(count * 32 / sem_mma_format(how->type)->bits * (line), value, exponent, (part)->odd[0]);
+/* All of a part, lines of `line` rows or columns. For each type that is multiplied: the compiler knows it. */
+SEM_MMA_INLINE struct sem_mma_kinds sem_mma_make_ready(const struct sem_mma_ready *how, unsigned line,
+                                                       const uint32_t *words, float *value, int32_t *exponent,
+                                                       float *odd)
+{
+    const unsigned bits = sem_mma_format(how->type)->bits, count = (how->k * bits / 32 + 1) / 2 * 2;
+    struct sem_mma_kinds kinds;
+#define SEM_MMA_CASE(type)                                                          \
+    case type:                                                                      \
+        kinds = sem_mma_spread_all(type, how, line, words, count, value, exponent); \
+        break;
+    switch (how->type) {
+        SEM_MMA_CASE(SEM_MMA_F16)
+        SEM_MMA_CASE(SEM_MMA_BF16)
+        SEM_MMA_CASE(SEM_MMA_TF32)
+        SEM_MMA_CASE(SEM_MMA_E4M3)
+    default:
+        SEM_MMA_CASE(SEM_MMA_E5M2)
+    }
+#undef SEM_MMA_CASE
+    if (kinds.special)
+        kinds.far = sem_mma_set_aside(count * 32 / bits * line, value, exponent, odd);
+    return kinds;
+}
 static inline void sem_mma_left_ready(struct sem_mma_left *a, const struct sem_mma_ready *how)
 {
-    SEM_MMA_READY(SEM_MMA_ROWS, a)
+    a->kinds = sem_mma_make_ready(how, SEM_MMA_ROWS, a->words[0], a->value[0], a->exponent[0], a->odd[0]);
 }
 static inline void sem_mma_right_ready(struct sem_mma_right *b, const struct sem_mma_ready *how)
 {
-    SEM_MMA_READY(SEM_MMA_COLUMNS, b)
+    b->kinds = sem_mma_make_ready(how, SEM_MMA_COLUMNS, b->words[0], b->value[0], b->exponent[0], b->odd[0]);
 }
-#undef SEM_MMA_READY
 
 /* ---- sums ---- */
 

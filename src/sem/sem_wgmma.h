@@ -99,10 +99,7 @@ static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t 
     /* Subnormal numbers of e4m3 are taken as they are written; mma's become f16 first. */
     left.least = type == SEM_MMA_E4M3 ? -6 : left.least;
     right.least = btype == SEM_MMA_E4M3 ? -6 : right.least;
-    x.sparse = w->each.flags & SEM_MMA_SPARSE;
-    for (unsigned row = 0; row < SEM_MMA_ROWS && x.sparse; row++)
-        for (unsigned i = 0; i < k; i++)
-            x.at[i][row] = (int32_t)sem_mma_partner(&w->each, e, row, i);
+    sem_mma_find_partners(&w->each, w->each.flags & SEM_MMA_SPARSE ? e : NULL, &left, &x);
     sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, SEM_WGMMA_A_BYTES / 4, w->flags & SEM_WGMMA_MINUS_A ? signs : 0,
                     x.words[0]);
     sem_mma_left_ready(&x, &left);
@@ -134,10 +131,8 @@ static inline void sem_wgmma_integers(const struct mg_sem_wgmma *w, const uint8_
     struct mg_sem_mma each = w->each;
     const unsigned type = sem_mma_a(&w->each), btype = sem_mma_b(&w->each), words = SEM_WGMMA_A_BYTES / 4;
     each.flags |= SEM_MMA_AND; /* what there is of single bits */
-    x.sparse = w->each.flags & SEM_MMA_SPARSE;
-    for (unsigned row = 0; row < SEM_MMA_ROWS && x.sparse; row++)
-        for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
-            x.at[i][row] = (int32_t)sem_mma_partner(&w->each, e, row, i);
+    sem_mma_find_partners(&w->each, w->each.flags & SEM_MMA_SPARSE ? e : NULL,
+                          &(struct sem_mma_ready){.k = SEM_WGMMA_A_BYTES}, &x);
     sem_wgmma_words(a, SEM_MMA_ROWS, SEM_WGMMA_A_BYTES, words, 0, x.words[0]);
     if (type != SEM_MMA_B1)
         sem_mma_integers_ready(type, SEM_MMA_ROWS, x.words, words, x.value);
