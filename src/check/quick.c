@@ -2,8 +2,8 @@
  *
  * Nothing is reported here, and nothing is decided that order.c would decide otherwise: an access is taken only if no
  * unit of it can be in conflict, by the plainest of reasons (the other access lies before the last barrier of the whole
- * block, or is the same lane's), and then the cells are brought up to date as order.c would. tests/check/test_quick.c
- * holds the two against each other.
+ * block, or is the same lane's, or its warp's before all of that met), and then the cells are brought up to date as
+ * order.c would. tests/check/test_quick.c holds the two against each other.
  *
  * A block with rows above the floor (named barriers, flags: `partial`) always goes the long way.
  *
@@ -218,21 +218,25 @@ MG_WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_
 
 bool mg__quick_shape(struct mg_last *l, const struct mg_access *a, unsigned unit)
 {
-    if (l->mask == a->mask && l->memo.width == a->width && l->memo.unit_log == unit &&
-        same(a->address, l->delta, a->address[l->first], a->mask)) {
-        l->misses = 0;
-        return true;
-    }
-    if (++l->misses > 16 && l->misses % 64) /* irregular: not worth it */
-        return false;
-    struct shape s = {.unit = l->unit, .lane = l->lane};
-    l->first = (unsigned)__builtin_ctz(a->mask);
-    l->mask = 0; /* no shape, until it is known */
-    for (unsigned i = 0; i < 32; i++)
-        s.delta[i] = l->delta[i] = a->mask >> i & 1 ? a->address[i] - a->address[l->first] : 0;
-    if (make(&l->memo, &s, a->mask, a->width, unit))
+    struct mg_memo *m = &l->memo;
+    if (l->mask != a->mask || m->width != a->width || m->unit_log != unit ||
+        !same(a->address, l->delta, a->address[l->first], a->mask)) { /* it may not come again: not worth a memo yet */
+        l->first = (unsigned)__builtin_ctz(a->mask);
         l->mask = a->mask;
-    return l->mask != 0;
+        l->known = false;
+        *m = (struct mg_memo){.width = a->width, .unit_log = (uint8_t)unit};
+        for (unsigned i = 0; i < 32; i++)
+            l->delta[i] = a->mask >> i & 1 ? a->address[i] - a->address[l->first] : 0;
+        return false;
+    }
+    if (!l->known) {
+        struct shape s = {.unit = l->unit, .lane = l->lane};
+        memcpy(s.delta, l->delta, sizeof(s.delta));
+        l->known = true;
+        if (!make(m, &s, a->mask, a->width, unit))
+            m->n = 0;
+    }
+    return m->n != 0;
 }
 
 MG_WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most)
@@ -271,21 +275,24 @@ static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t 
     return true;
 }
 
-/* A plain write by the same lane, of which nobody else has made one like it. */
-static inline bool own(uint32_t old, uint32_t who)
+/* Whether what `old` did at `time` was the same lane's, or its warp's, whose lanes have all met since, at `met`; and
+ * nobody else has done the like. */
+static inline bool own(uint32_t old, uint32_t time, uint32_t who, uint32_t met)
 {
-    return !((old ^ who) & (WARP_BITS | LANE_BITS)) && !(old & (CLASS_BITS | ASYNC | OTHERS | AGENT));
+    const bool same_lane = !(((old ^ who) & LANE_BITS) | (old & MANY_LANES)),
+               others = ((old ^ who) & WARP_BITS) | (old & (OTHERS | AGENT));
+    return (same_lane | (time <= met)) & !others;
 }
 
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
 {
-    uint32_t least = init ? o->begin : 0, w = row->w_who[at];
-    if (w & ASYNC || (row->w_time[at] - least > o->floor - least && !(row->w_time[at] > o->floor && own(w, who))))
+    const uint32_t least = init ? o->begin : 0, w = row->w_who[at], time = row->w_time[at], met = mg__quick_met(o, who);
+    if (w & ASYNC || (time - least > o->floor - least && !(time > o->floor && own(w, time, who, met))))
         return false;
     if (row->r_time[at] > o->floor) {
         if (row->r_who[at] & CLASS_BITS)
             return false;
-        if (!joins(&row->r_who[at], &who, row->r_time[at], mg__quick_met(o, who)))
+        if (!joins(&row->r_who[at], &who, row->r_time[at], met))
             return true;
     }
     row->r_time[at] = o->now;
@@ -295,9 +302,9 @@ bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsi
 
 bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who)
 {
-    uint32_t w = row->w_who[at], r = row->r_who[at];
-    if ((w | r) & ASYNC || (row->w_time[at] > o->floor && ((w ^ who) & (WARP_BITS | LANE_BITS) || w & OTHERS)) ||
-        (row->r_time[at] > o->floor && ((r ^ who) & (WARP_BITS | LANE_BITS) || r & OTHERS)))
+    const uint32_t w = row->w_who[at], r = row->r_who[at], met = mg__quick_met(o, who);
+    if ((w | r) & ASYNC || (row->w_time[at] > o->floor && !own(w, row->w_time[at], who, met)) ||
+        (row->r_time[at] > o->floor && !own(r, row->r_time[at], who, met)))
         return false;
     row->w_time[at] = o->now;
     row->w_who[at] = who;
@@ -331,16 +338,15 @@ MG_WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsign
     return bad == 0;
 }
 
-/* Of units that were written before the floor, or since by the lane that reads. */
-MG_WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor,
-                                 uint32_t least, uint32_t who, const uint32_t *lane)
+/* Of units that were written before the floor, or since by the lane that reads, or before its warp met. */
+MG_WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsigned n, const struct mg_order *o,
+                                 uint32_t who, const uint32_t *lane)
 {
-    uint32_t bad = 0, room = floor - least;
+    const uint32_t floor = o->floor, least = o->begin, room = floor - least, met = mg__quick_met(o, who);
+    uint32_t bad = 0;
     for (unsigned k = 0; k < n; k++) {
         uint32_t w = row->w_who[at + k], mine = who | lane[k], time = row->w_time[at + k];
-        bool own = (time > floor) & !((w ^ mine) & (WARP_BITS | LANE_BITS)) &
-                   !(w & (CLASS_BITS | ASYNC | OTHERS | AGENT));
-        bad |= (uint32_t)!((time - least <= room) | own) | (w & ASYNC);
+        bad |= (uint32_t) !((time - least <= room) | ((time > floor) & own(w, time, mine, met))) | (w & ASYNC);
         bad |= (row->r_time[at + k] > floor) & ((row->r_who[at + k] & CLASS_BITS) != 0);
     }
     return bad == 0;
@@ -359,15 +365,16 @@ MG_WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, 
     }
 }
 
-MG_WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t who,
-                              const uint32_t *lane)
+MG_WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned n, const struct mg_order *o,
+                              uint32_t who, const uint32_t *lane)
 {
+    const uint32_t floor = o->floor, met = mg__quick_met(o, who);
     uint32_t bad = 0;
     for (unsigned k = 0; k < n; k++) {
         uint32_t mine = who | lane[k], w = row->w_who[at + k], r = row->r_who[at + k];
         bad |= (w | r) & ASYNC;
-        bad |= (row->w_time[at + k] > floor) & ((((w ^ mine) & (WARP_BITS | LANE_BITS)) | (w & OTHERS)) != 0);
-        bad |= (row->r_time[at + k] > floor) & ((((r ^ mine) & (WARP_BITS | LANE_BITS)) | (r & OTHERS)) != 0);
+        bad |= (row->w_time[at + k] > floor) & !own(w, row->w_time[at + k], mine, met);
+        bad |= (row->r_time[at + k] > floor) & !own(r, row->r_time[at + k], mine, met);
     }
     return bad == 0;
 }
@@ -560,17 +567,20 @@ static inline __attribute__((always_inline)) bool each_lane(const struct mg_orde
     const bool writes = what != MG_LANES_READ;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << LANE_SHIFT;
-        const uint64_t u = a->address[lane] >> unit, r = u / 32;
-        struct mg_order_row *row = &s->rows[r];
-        if (!(what == MG_LANES_READ    ? mg__quick_read_one(o, row, u % 32, me, init)
-              : what == MG_LANES_WRITE ? mg__quick_write_one(o, row, u % 32, me)
-                                       : mg__quick_atomic_one(o, row, u % 32, me, init)))
-            return false;
-        *(writes ? &s->sums[r].written : &s->sums[r].read) = o->now;
-        s->read = o->now;
-        if (writes) {
-            mg__shadow_wrote(s, r, 1u << u % 32);
-            mg__shadow_stale(s, r);
+        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
+        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
+            const uint64_t r = u / 32;
+            struct mg_order_row *row = &s->rows[r];
+            if (!(what == MG_LANES_READ    ? mg__quick_read_one(o, row, u % 32, me, init)
+                  : what == MG_LANES_WRITE ? mg__quick_write_one(o, row, u % 32, me)
+                                           : mg__quick_atomic_one(o, row, u % 32, me, init)))
+                return false;
+            *(writes ? &s->sums[r].written : &s->sums[r].read) = o->now;
+            s->read = o->now;
+            if (writes) {
+                mg__shadow_wrote(s, r, 1u << u % 32);
+                mg__shadow_stale(s, r);
+            }
         }
     }
     return true;
@@ -697,13 +707,12 @@ bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t
     if ((s->read_rows | s->atom_rows) & mg__shadow_rows(base / 32, (base + m->span - 1) / 32))
         mg__shadow_settle(o, s);
     for (unsigned k = 0; m->n != m->span && k < m->n; k++)
-        if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, o->begin, who,
-                          &m->lane[k]))
+        if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o, who, &m->lane[k]))
             return false;
     for (unsigned k = 0, n; m->n == m->span && k < m->span; k += n) {
         unsigned at = (base + k) % 32;
         n = MG_MIN(m->span - k, 32 - at);
-        if (!may_read_own(&s->rows[(base + k) / 32], at, n, o->floor, o->begin, who, &m->lane[k]))
+        if (!may_read_own(&s->rows[(base + k) / 32], at, n, o, who, &m->lane[k]))
             return false;
     }
     read_now(o, s, base, m, o->now, mg__quick_met(o, who), who);
@@ -758,7 +767,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
         untouched &= s->sums[r].read <= o->floor;
     if (m->n != m->span) {
         for (unsigned k = 0; !untouched && k < m->n; k++)
-            if (!may_write(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, who, &m->lane[k]))
+            if (!may_write(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o, who, &m->lane[k]))
                 return false;
         for (unsigned k = 0; k < m->n; k++) {
             const uint64_t u = base + m->unit[k];
@@ -771,7 +780,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
         for (unsigned k = 0, n; !untouched && k < m->span; k += n) {
             unsigned at = (base + k) % 32;
             n = MG_MIN(m->span - k, 32 - at);
-            if (!may_write(&s->rows[(base + k) / 32], at, n, o->floor, who, &m->lane[k]))
+            if (!may_write(&s->rows[(base + k) / 32], at, n, o, who, &m->lane[k]))
                 return false;
         }
         for (unsigned k = 0, n; k < m->span; k += n) {
@@ -792,7 +801,7 @@ bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned 
                    const uint32_t *lane, bool writes, bool apply)
 {
     if (!apply)
-        return writes ? may_write(row, at, n, o->floor, who, lane) : may_read(row, at, n, o->floor, 0);
+        return writes ? may_write(row, at, n, o, who, lane) : may_read(row, at, n, o->floor, 0);
     if (writes)
         did_write(row, at, n, o->now, who, lane);
     else

@@ -46,15 +46,17 @@ static inline const struct mg_memo *mg__memos_find(struct mg_memos *memos, const
 void mg__memos_free(struct mg_memos *memos);
 /* One for lanes at these distances from the first active one, which is the caller's to free; NULL: as above. */
 struct mg_memo *mg__memo_new(const uint64_t delta[32], uint32_t mask, uint32_t width, unsigned unit);
-/* What an instruction's last access looked like, of those that come as addresses. */
+/* What an instruction's last access looked like, of those that come as addresses; the memo is made once there was
+ * another one like it. */
 struct mg_last {
-    uint32_t mask, misses, first;
-    struct mg_memo memo;
+    uint32_t mask, first;
+    bool known;
+    struct mg_memo memo; /* n is 0: there is none */
     uint64_t delta[32];
     uint16_t unit[MG_MEMO_UNITS];
     uint32_t lane[MG_MEMO_UNITS];
 };
-/* Whether the access is of the last one's shape; makes that anew if it is not (and false if it cannot). */
+/* Whether the access is of the last one's shape, and that has a memo; from here on it is the last one. */
 bool mg__quick_shape(struct mg_last *last, const struct mg_access *a, unsigned unit);
 /* The least and the greatest address of the active lanes. */
 void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most);
@@ -169,7 +171,8 @@ static inline bool mg__shadow_any_written(const struct mg_shadow *s)
         any |= s->stale[k];
     return any;
 }
-/* A read of units that are all written, some of them by the lanes that now read, since the block met. */
+/* A read of units that are all written, some of them since the block met: by the lanes that now read, or by others of
+ * their warp before it met. */
 bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
                          uint32_t who);
 /* Lanes on units of their own choice, each looked at by itself. False: what was done is done again, if it must, with

@@ -93,10 +93,10 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
     const struct launch *l = w->launch;
     unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
-    if (a->width != 1u << unit || (site->atomic && (site->own_fence || b->order->flagged || !l->one_width)))
+    if (site->atomic && (a->width != 1u << unit || site->own_fence || b->order->flagged || !l->one_width))
         return false;
     mg__access_lanes(a);
-    if (w->takes_notes && (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
+    if (w->takes_notes && a->width == 1u << unit && (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
         mg__shadow_hold(b->order, s, a, who, site->atomic)) {
         b->order->now += site->writes;
         if (site->atomic)
@@ -135,7 +135,8 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
     if (!memo)
         return quick_lanes(w, b, a, site, who);
     bool good = site->writes ? mg__shadow_write(b->order, &b->shared, least >> unit, memo, who)
-                             : mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, a->pattern);
+                             : mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, a->pattern) ||
+                                   mg__shadow_read_own(b->order, &b->shared, least >> unit, memo, who);
     if (!good) /* a warp may use again what one of its own lanes wrote */
         return quick_lanes(w, b, a, site, who);
     b->order->now += site->writes;

@@ -74,27 +74,35 @@ static struct found by_lanes(struct history *h, const struct mg_access *a, bool 
     return f;
 }
 
+static bool lane_by_lane(struct history *h, const struct mg_access *a, enum mg_lanes what, bool init, uint32_t who)
+{
+    mg__shadow_settle(h->order, &h->shadow);
+    return mg__shadow_lanes(h->order, &h->shadow, a, 2, who, what, init && what != MG_LANES_WRITE);
+}
+
 static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *memos, const struct mg_access *a,
                     bool writes, bool init, struct mg_order_who me)
 {
     uint32_t who = mg__order_pack(me);
+    const enum mg_lanes what = writes ? MG_LANES_WRITE : MG_LANES_READ;
     if (me.class == MG_ORDER_STRONG && h->global)
         return false;
-    if (me.class == MG_ORDER_STRONG) {
-        mg__shadow_settle(h->order, &h->shadow);
-        return a->width == 4 && mg__shadow_lanes(h->order, &h->shadow, a, 2, who, MG_LANES_ATOMIC, init);
-    }
+    if (me.class == MG_ORDER_STRONG)
+        return a->width == 4 && lane_by_lane(h, a, MG_LANES_ATOMIC, init, who);
     const struct mg_memo *memo = a->pattern                        ? mg__memos_find(memos, a, 2)
                                  : mg__quick_shape(last, a, 2) ? &last->memo
                                                                   : NULL;
     if (!memo)
-        return false;
+        return !h->global && lane_by_lane(h, a, what, init, who);
     uint64_t base = (a->address[__builtin_ctz(a->mask)] + (uint64_t)(int64_t)memo->low) / 4;
     if (h->global)
         return !(writes && memo->twice) &&
                mg__segments_quick(h->order, &h->segments, base, memo, who, writes, a->pattern != NULL);
-    return writes ? mg__shadow_write(h->order, &h->shadow, base, memo, who)
-                  : mg__shadow_read(h->order, &h->shadow, base, memo, who, init, a->pattern);
+    if (writes ? mg__shadow_write(h->order, &h->shadow, base, memo, who)
+               : mg__shadow_read(h->order, &h->shadow, base, memo, who, init, a->pattern) ||
+                     mg__shadow_read_own(h->order, &h->shadow, base, memo, who))
+        return true;
+    return draw(2) && lane_by_lane(h, a, what, init, who);
 }
 
 /* What watch.c does when the quick way was not open. */
@@ -131,8 +139,8 @@ static const struct mg_pattern *pattern_of(const struct mg_access *a)
 static void make_access(struct mg_access *a)
 {
     static uint64_t address[32];
-    static const uint32_t strides[] = {0, 1, 1, 1, 1, 2, 4, 7};
-    *a = (struct mg_access){.mask = ~0u, .width = draw(8) ? 4 : 16, .address = address};
+    static const uint32_t strides[] = {0, 1, 1, 1, 1, 2, 4, 7}, widths[] = {4, 4, 4, 4, 4, 8, 8, 16};
+    *a = (struct mg_access){.mask = ~0u, .width = widths[draw(8)], .address = address};
     uint32_t stride = strides[draw(8)] * a->width / (a->width == 16 && draw(2) ? 4 : 1), base = draw(24) * 4;
     uint32_t fold = draw(3) ? 32 : 16;
     for (unsigned lane = 0; lane < 32; lane++)
