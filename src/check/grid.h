@@ -89,7 +89,8 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
 /* Whole words of a plain access, one by one: what there is to know for all of them, and of the last one. */
 struct ordered_words {
     struct touch touch; /* its `site` and `block` */
-    uint64_t entry, wrote, read; /* wrote, read: the last word's */
+    uint64_t entry, wrote, read;      /* wrote, read: the last word's, or those before that were alike in these bits: */
+    uint64_t same;                    /* all but the site's */
     bool free_of_write, free_of_read; /* no conflict with these */
     bool follows_read; /* a read that this one may stand for */
 };

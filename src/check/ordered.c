@@ -102,14 +102,21 @@ void mg__ordered_words_begin(const struct worker *w, const struct mg_access *a, 
                              struct ordered_words *o)
 {
     *o = (struct ordered_words){.touch = {.block = a->block, .site = site, .bytes = 15},
+                                .same = ~(((1ull << w->launch->site_bits) - 1) << w->launch->epoch_bits),
                                 .free_of_write = true,
                                 .free_of_read = true,
                                 .follows_read = true};
     o->entry = entry_now(w->launch, &o->touch);
 }
 
-/* As mg__ordered_touch, where there is nothing to tell. Neighbours were mostly used alike, and who relies on whom is
- * asked once for all of those. */
+/* By the same block in the same way at the same step. */
+static inline bool alike(const struct ordered_words *o, uint64_t a, uint64_t b)
+{
+    return a == b || (a && b && !((a ^ b) & o->same));
+}
+
+/* As mg__ordered_touch, where there is nothing to tell. Neighbours were mostly used alike, whichever instruction it
+ * was, and who relies on whom is asked once for all of those. */
 bool mg__ordered_word(struct launch *l, struct region *r, struct ordered_words *o, uint64_t word)
 {
     const struct touch *t = &o->touch;
@@ -125,11 +132,11 @@ bool mg__ordered_word(struct launch *l, struct region *r, struct ordered_words *
                    read = old & ENTRY_MASK;
     if (old >> 60 && old >> 60 != 15)
         return false;
-    if (wrote != o->wrote) {
+    if (!alike(o, wrote, o->wrote)) {
         o->wrote = wrote;
         o->free_of_write = !conflict(l, t, wrote, writes);
     }
-    if (read != o->read) {
+    if (!alike(o, read, o->read)) {
         o->read = read;
         o->free_of_read = !writes || !conflict(l, t, read, true);
         o->follows_read = writes || gives_way(l, t, read);

@@ -220,18 +220,13 @@ static const struct direct *directly(struct releases *g, uint64_t block, uint64_
         d->taken == me->taken.count && d->releases == m->releases.count)
         return d;
     *d = (struct direct){block, other, except, me->taken.count, m->releases.count, 0, loose, false};
-    for (size_t k = 0; k < m->releases.count; k++) {
+    for (size_t k = m->releases.count; k-- > 0 && !d->any;) { /* the latest that was taken tells most */
         const struct release *r = &g->releases.at[m->releases.at[k]];
-        const uint32_t upto = loose ? r->loose : r->epoch;
-        bool took = false;
-        if ((d->any && upto <= d->upto) || g->places.at[r->place].address / 4 == except / 4)
+        if (g->places.at[r->place].address / 4 == except / 4)
             continue;
-        for (size_t j = me->taken.count; j-- > 0 && !took;)
-            took = me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order;
-        if (took) {
-            d->upto = upto;
-            d->any = true;
-        }
+        for (size_t j = me->taken.count; j-- > 0 && !d->any;)
+            d->any = me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order;
+        d->upto = loose ? r->loose : r->epoch;
     }
     return d;
 }

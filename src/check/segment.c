@@ -112,6 +112,19 @@ static bool agrees(const struct mg_order *o, const struct segment *slot, uint64_
     return slot->memo == m && slot->base == base && !((old ^ who) & 31u << 16) /* the warp */;
 }
 
+/* Units from number k on, n of them, which are in one row but not in a row: they may be used, and were. */
+static bool each_unit(const struct mg_order *o, struct mg_order_row *row, uint64_t base, const struct mg_memo *m,
+                      unsigned k, unsigned n, uint32_t who, bool writes)
+{
+    for (const unsigned end = k + n; k < end; k++) {
+        const unsigned at = (unsigned)(base + m->unit[k]) % 32;
+        const uint32_t mine = who | m->lane[k];
+        if (!(writes ? mg__quick_write_one(o, row, at, mine) : mg__quick_read_one(o, row, at, mine, false)))
+            return false;
+    }
+    return true;
+}
+
 bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t base, const struct mg_memo *m,
                         uint32_t who, bool writes, bool lasts)
 {
@@ -145,11 +158,9 @@ bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t b
             struct mg_order_row *row = cells_of(s, slot);
             if (!row)
                 return false;
-            for (unsigned i = 0, each = dense ? n : 1; i < n; i += each) {
-                unsigned u = dense ? at : (unsigned)(base + m->unit[k + i]) % 32;
-                if (!mg__quick_row(o, row, u, each, who, &m->lane[k + i], writes, apply))
-                    return false;
-            }
+            if (dense ? !mg__quick_row(o, row, at, n, who, &m->lane[k], writes, apply)
+                      : !apply && !each_unit(o, row, base, m, k, n, who, writes))
+                return false;
         }
     return true;
 }
