@@ -5,7 +5,7 @@
 
 Each launch of ends.cu under `run`, `profile` and `check`, with several numbers of threads and each engine: the status, both
 outputs, the findings and the counts are compared whole, but for times and addresses. What the right word is stands in EXPECT
-for some of them, by hand: the first block that goes wrong. MARGAY_TEST_OFTEN: all numbers with all engines, three times.
+for some of them, by hand: the first block that goes wrong. MARGAY_TEST_OFTEN: all numbers with all engines.
 """
 import concurrent.futures
 import json
@@ -75,7 +75,7 @@ def main():
     margay, program = sys.argv[1:3]
     often = "MARGAY_TEST_OFTEN" in os.environ
     names = subprocess.run([margay, "run", program], capture_output=True, text=True, timeout=60, check=True).stdout.split()
-    ways = [(e, t) for e in ENGINES for t in THREADS] * 3 if often else FEW
+    ways = [(e, t) for e in ENGINES for t in THREADS] if often else FEW
     todo = [(name, command, *way) for name in names for command in ("run", "profile", "check") for way in ways
             # it is given up at some time, and takes seconds to get there: its counts are marked, and not compared
             if name != "reads_for_ever" or (often and command != "profile")]
