@@ -9,13 +9,14 @@
 #include "time/time.h"
 
 enum {
-    MG_SHAPES_KEPT = 1024,  /* different accesses of an instruction that are kept before they are sampled, */
-    MG_SHAPES_LEAST = 64,   /* and as few as this where a kernel has very many instructions: */
+    MG_SHAPES_KEPT = 1024,     /* different accesses of an instruction that are kept before they are sampled, */
+    MG_SHAPES_LEAST = 64,      /* and as few as this where a kernel has very many instructions: */
     MG_SHAPES_ALL = 32 * 1024, /* of all instructions of a launch, about */
-    MG_WALKS = 1024,        /* access sites whose threads' steps are followed */
-    MG_BLOCKS_SAMPLED = 8,  /* blocks whose bytes are followed one by one */
-    MG_GRAINS_KEPT = 4096,  /* (site, granule) pairs of such a block before sectors are sampled */
-    MG_SITES_JOINED = 64,   /* access sites that can share a tile; further ones stand alone */
+    MG_WALKS = 1024,           /* access sites whose threads' steps are followed */
+    MG_BLOCKS_SAMPLED = 8,     /* blocks whose bytes are followed one by one */
+    MG_GRAINS_KEPT = 4096,     /* (site, granule) pairs of such a block before sectors are sampled */
+    MG_LANES_APART = MG_GRAINS_KEPT + 16, /* not a power of two: warps' lanes are in sets of the cache of their own */
+    MG_SITES_JOINED = 64,                 /* access sites that can share a tile; further ones stand alone */
     MG_MAX_THREADS = 1024,
 };
 
@@ -74,10 +75,12 @@ struct mg_advise_sector {
 };
 struct mg_advise_block {
     uint64_t index, range;
-    struct mg_grain *grains;
-    uint32_t *threads; /* a set of each grain: by warp, a bit a lane */
-    uint32_t nwarps;
-    uint32_t ngrains, capacity, nthreads; /* nthreads: words that `threads` has room for */
+    struct mg_grain *grains; /* `uses` and `set` once they are sorted; until then: */
+    uint32_t *uses;          /* by grain, room for MG_GRAINS_KEPT */
+    uint32_t *lanes;         /* that touched it: by warp, MG_LANES_APART behind one another, by grain, a bit a lane */
+    uint32_t *sets;          /* the same of sorted grains: by set, by warp */
+    uint32_t nwarps, nlanes; /* nlanes: warps that `lanes` has room for */
+    uint32_t ngrains, capacity;
     uint8_t *sectors;                     /* those of its grains, one behind the other, sector_bytes each */
     uint32_t nsectors, sectors_capacity, sector_bytes, nslots;
     uint32_t *slots; /* of sectors, and 1 */
@@ -89,10 +92,10 @@ struct mg_advise_block {
     uint32_t **latest;      /* by site; by thread: the sector of its latest access; NULL: there was none */
     uint32_t nsites;
 };
-/* Which threads of the block touched the granule: by warp, a bit a lane. */
+/* Which threads of the block touched the granule, once they are sorted: by warp, a bit a lane. */
 static inline const uint32_t *mg__grain_threads(const struct mg_advise_block *block, const struct mg_grain *grain)
 {
-    return block->threads + (size_t)grain->set * block->nwarps;
+    return block->sets + (size_t)grain->set * block->nwarps;
 }
 /* `range`: where device memory starts; `was`: of another launch, whose memory it takes, or NULL. */
 struct mg_advise_block *mg__block_create(struct mg_advise_block *was, uint64_t index, uint64_t range, uint32_t nsites,

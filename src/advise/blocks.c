@@ -30,15 +30,33 @@ struct mg_advise_block *mg__block_create(struct mg_advise_block *was, uint64_t i
     b->nwarps = warps;
     b->nsites = nsites;
     b->nwords = (shared_bytes + 3) / 4;
+    if (warps > b->nlanes) {
+        free(b->lanes);
+        b->lanes = calloc((size_t)warps * MG_LANES_APART, sizeof(*b->lanes));
+        b->nlanes = b->lanes ? warps : 0;
+    }
+    if (!b->uses)
+        b->uses = calloc(MG_GRAINS_KEPT, sizeof(*b->uses));
     b->words = calloc((size_t)b->nwords + 1, sizeof(*b->words));
     b->moved = calloc((size_t)nsites + 1, sizeof(*b->moved));
     b->walks = walk ? calloc((size_t)nsites + 1, sizeof(*b->walks)) : NULL;
     b->latest = calloc((size_t)nsites + 1, sizeof(*b->latest));
-    if (!b->words || !b->moved || !b->latest || (walk && !b->walks)) {
+    if (!b->lanes || !b->uses || !b->words || !b->moved || !b->latest || (walk && !b->walks)) {
         mg__block_free(b);
         return NULL;
     }
     return b;
+}
+
+/* Grains from number n on are none any more. */
+static void clear_from(struct mg_advise_block *b, uint32_t n)
+{
+    const size_t bytes = (b->ngrains - n) * sizeof(*b->uses);
+    if (b->uses)
+        memset(b->uses + n, 0, bytes);
+    for (uint32_t w = 0; b->lanes && w < b->nwarps; w++)
+        memset(b->lanes + (size_t)w * MG_LANES_APART + n, 0, bytes);
+    b->ngrains = n;
 }
 
 void mg__block_end(struct mg_advise_block *b)
@@ -51,13 +69,16 @@ void mg__block_end(struct mg_advise_block *b)
     free(b->walks);
     free(b->words);
     free(b->moved);
+    free(b->sets);
+    b->sets = NULL;
     b->latest = NULL;
     b->walks = NULL;
     b->words = NULL;
     b->moved = NULL;
     if (b->slots)
         memset(b->slots, 0, b->nslots * sizeof(*b->slots));
-    b->ngrains = b->nsectors = 0;
+    clear_from(b, 0);
+    b->nsectors = 0;
     b->level = 0;
 }
 
@@ -67,7 +88,8 @@ void mg__block_free(struct mg_advise_block *b)
         return;
     mg__block_end(b);
     free(b->grains);
-    free(b->threads);
+    free(b->uses);
+    free(b->lanes);
     free(b->sectors);
     free(b->slots);
     free(b);
@@ -160,32 +182,51 @@ static uint16_t *grain_of(const struct mg_advise_block *b, struct mg_advise_sect
     return &s->grain[key & ((1u << (SECTOR_SHIFT - b->shift)) - 1)];
 }
 
-/* Leaves out more sectors, until there is room for another grain. */
-static bool thin(struct mg_advise_block *b)
+/* Their number; which ones goes to `at`, and what becomes of each of all to `now`: its new number and 1, or 0. */
+static uint32_t grains_kept(const struct mg_advise_block *b, uint16_t at[MG_GRAINS_KEPT], uint16_t now[MG_GRAINS_KEPT])
 {
-    while (b->ngrains >= MG_GRAINS_KEPT && b->level < MOST_LEVELS) {
-        uint32_t n = 0;
-        b->level++;
-        for (uint32_t i = 0; i < b->ngrains; i++)
-            if (kept(b, b->grains[i].key << b->shift >> SECTOR_SHIFT)) {
-                memmove(b->threads + (size_t)n * b->nwarps, b->threads + (size_t)b->grains[i].set * b->nwarps,
-                        b->nwarps * sizeof(*b->threads));
-                b->grains[n] = b->grains[i];
-                b->grains[n].set = n;
-                n++;
-            }
-        b->ngrains = n;
-    }
-    memset(b->slots, 0, b->nslots * sizeof(*b->slots));
-    b->nsectors = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < b->ngrains; i++) {
-        const struct mg_grain *g = &b->grains[i];
-        const uint32_t at = sector_of(b, g->key << b->shift >> SECTOR_SHIFT, g->site);
-        if (at == UINT32_MAX)
-            return false;
-        *grain_of(b, sector_at(b, at), g->key) = (uint16_t)(i + 1);
+        const bool keep = kept(b, b->grains[i].key << b->shift >> SECTOR_SHIFT);
+        at[n] = (uint16_t)i;
+        n += keep;
+        now[i] = (uint16_t)(keep ? n : 0);
     }
-    return true;
+    return n;
+}
+
+/* Leaves out more sectors, until there is room for another grain. */
+static void thin(struct mg_advise_block *b)
+{
+    uint16_t at[MG_GRAINS_KEPT], now[MG_GRAINS_KEPT];
+    uint32_t n, nsectors = 0;
+    do {
+        b->level++;
+        n = grains_kept(b, at, now);
+    } while (n >= MG_GRAINS_KEPT && b->level < MOST_LEVELS);
+    for (uint32_t i = 0; i < n; i++) {
+        b->grains[i] = b->grains[at[i]];
+        b->uses[i] = b->uses[at[i]];
+    }
+    for (uint32_t w = 0; w < b->nwarps; w++) {
+        uint32_t *lanes = b->lanes + (size_t)w * MG_LANES_APART;
+        for (uint32_t i = 0; i < n; i++)
+            lanes[i] = lanes[at[i]];
+    }
+    clear_from(b, n);
+    memset(b->slots, 0, b->nslots * sizeof(*b->slots));
+    const uint32_t all = b->nsectors;
+    b->nsectors = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        struct mg_advise_sector *s = sector_at(b, nsectors);
+        if (!kept(b, sector_at(b, i)->number))
+            continue;
+        memmove(s, sector_at(b, i), b->sector_bytes);
+        for (unsigned k = 0; k < (1u << SECTOR_SHIFT) >> b->shift; k++)
+            s->grain[k] = s->grain[k] ? now[s->grain[k] - 1] : 0;
+        *slot_of(b, s->number, s->site) = ++nsectors;
+        b->nsectors = nsectors;
+    }
 }
 
 /* Into `place`, its number and 1. */
@@ -199,25 +240,16 @@ static bool add_grain(struct mg_advise_block *b, uint64_t key, uint32_t site, ui
         b->grains = grains;
         b->capacity = capacity;
     }
-    if ((b->ngrains + 1) * b->nwarps > b->nthreads) {
-        uint32_t room = MG_MAX(b->capacity * b->nwarps, b->nthreads);
-        uint32_t *threads = realloc(b->threads, room * sizeof(*threads));
-        if (!threads)
-            return false;
-        b->threads = threads;
-        b->nthreads = room;
-    }
-    b->grains[b->ngrains] = (struct mg_grain){.key = key, .set = b->ngrains, .site = (uint16_t)site};
-    memset(b->threads + (size_t)b->ngrains * b->nwarps, 0, b->nwarps * sizeof(*b->threads));
+    b->grains[b->ngrains] = (struct mg_grain){.key = key, .site = (uint16_t)site};
     *place = (uint16_t)++b->ngrains;
     return true;
 }
 
-/* `grain`: its number and 1. Until it is sorted, a set is where its grain is. */
+/* `grain`: its number and 1. */
 static inline void add_use(struct mg_advise_block *b, uint16_t grain, uint32_t warp, uint32_t lanes)
 {
-    b->grains[grain - 1].uses += lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
-    b->threads[(size_t)(grain - 1) * b->nwarps + warp] |= lanes;
+    b->uses[grain - 1] += lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
+    b->lanes[(size_t)warp * MG_LANES_APART + grain - 1u] |= lanes;
 }
 
 /* Each thread's first two addresses. */
@@ -254,8 +286,8 @@ static bool use(struct mg_advise_block *b, uint32_t warp, uint32_t lanes, uint64
     for (uint64_t key = from; key <= to; key++) {
         uint16_t *place = place_of(b, key, site, at);
         if (place && !*place && b->ngrains >= MG_GRAINS_KEPT) {
-            if (!thin(b))
-                return false;
+            if (b->level < MOST_LEVELS)
+                thin(b);
             *at = UINT32_MAX;
             if (!kept(b, key << b->shift >> SECTOR_SHIFT) || b->ngrains >= MG_GRAINS_KEPT)
                 return true;
@@ -311,6 +343,75 @@ static bool use_all(struct mg_advise_block *b, const struct mg_access *a, unsign
     return true;
 }
 
+/* Whether all lanes take part, each behind the one before. */
+MG_WIDE static bool in_a_row(const struct mg_access *a)
+{
+    uint64_t differ = 0;
+    for (unsigned i = 0; i < 32; i++)
+        differ |= a->address[i] ^ (a->address[0] + (uint64_t)i * a->width);
+    return a->mask == UINT32_MAX && !differ;
+}
+
+/* Lanes whose sectors are kept, or that are in two. */
+MG_WIDE static uint32_t lanes_kept(const struct mg_advise_block *b, const struct mg_access *a)
+{
+    const uint64_t range = b->range >> SECTOR_SHIFT, left_out = (UINT64_C(1) << b->level) - 1;
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint64_t number = a->address[i] >> SECTOR_SHIFT;
+        const bool inside = number == (a->address[i] + a->width - 1) >> SECTOR_SHIFT;
+        lanes |= (uint32_t)(!inside | !(mix(number - range) & left_out)) << i;
+    }
+    return lanes & a->mask;
+}
+
+/* Lanes in a row use n granules of the sector at `at` from `key` on, whose numbers follow one another, or which are
+ * new: `each` of them a lane's, the first ones lane `first`'s. False: they are neither, and nothing was done. */
+static bool use_row(struct mg_advise_block *b, uint32_t warp, unsigned first, unsigned each, uint64_t key, unsigned n,
+                    uint32_t site, uint32_t at)
+{
+    uint16_t *grain = grain_of(b, sector_at(b, at), key);
+    const uint16_t begin = *grain;
+    bool alike = true;
+    for (unsigned k = 0; k < n; k++)
+        alike &= grain[k] == (begin ? begin + k : 0);
+    if (!alike || (!begin && b->ngrains + n > MG_GRAINS_KEPT))
+        return false;
+    for (unsigned k = 0; k < n && !begin; k++)
+        if (!add_grain(b, key + k, site, &grain[k]))
+            return false;
+    uint32_t *uses = b->uses + *grain - 1, *lanes = b->lanes + (size_t)warp * MG_LANES_APART + *grain - 1;
+    for (unsigned k = 0; k < n; k++) {
+        uses[k]++;
+        lanes[k] |= 1u << (first + k / each);
+    }
+    return true;
+}
+
+/* The lanes that were told for, from lane 0 on; the others are told one by one. */
+static uint32_t use_rows(struct mg_advise_block *b, const struct mg_access *a, uint32_t site, uint32_t *latest,
+                         uint32_t *at)
+{
+    const unsigned lanes = (1u << SECTOR_SHIFT) / a->width, grains = (1u << SECTOR_SHIFT) >> b->shift;
+    const uint64_t base = a->address[0];
+    if (a->width > 1u << SECTOR_SHIFT || base % a->width || (a->width & (a->width - 1)) || a->width >> b->shift == 0 ||
+        !in_a_row(a))
+        return 0;
+    for (unsigned lane = 0, n; lane < 32; lane += n) {
+        const uint64_t address = base + (uint64_t)lane * a->width, number = address >> SECTOR_SHIFT;
+        n = MG_MIN(lanes - (unsigned)(address / a->width) % lanes, 32 - lane);
+        if (b->level && !kept(b, number))
+            continue;
+        *at = near(b, number, site, *at, latest[lane], 0);
+        if (*at == UINT32_MAX && (*at = sector_of(b, number, site)) == UINT32_MAX)
+            return lane ? (1u << lane) - 1 : 0;
+        if (!use_row(b, a->warp, lane, a->width >> b->shift, address >> b->shift, n * grains / lanes, site, *at))
+            return lane ? (1u << lane) - 1 : 0;
+        latest[lane] = *at;
+    }
+    return UINT32_MAX;
+}
+
 bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
 {
     if (a->warp >= b->nwarps || site > UINT16_MAX)
@@ -329,7 +430,10 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
     uint32_t *latest = b->latest[site] + a->warp * 32, at = UINT32_MAX, far = 0;
     uint64_t last = UINT64_MAX; /* the sector of the lane before, which is kept, or not */
     bool keep = false;
-    for (uint32_t lanes = a->mask; lanes; lanes = one ? 0 : lanes & (lanes - 1)) {
+    uint32_t rest = a->mask & ~use_rows(b, a, site, latest, &at);
+    if (rest && b->level && !one)
+        rest &= lanes_kept(b, a);
+    for (uint32_t lanes = rest; lanes; lanes = one ? 0 : lanes & (lanes - 1)) {
         const unsigned lane = (unsigned)__builtin_ctz(lanes);
         const uint64_t address = a->address[lane], number = address >> SECTOR_SHIFT;
         const uint32_t together = one ? lanes : lanes & -lanes;
@@ -431,7 +535,8 @@ bool mg__block_sort(struct mg_advise_block *b)
         least = MG_MIN(least, b->grains[i].key);
     struct place *places = malloc(2 * ((size_t)n + 1) * sizeof(*places));
     struct mg_grain *grains = malloc(((size_t)n + 1) * sizeof(*grains));
-    if (!places || !grains) {
+    b->sets = malloc(((size_t)n * b->nwarps + 1) * sizeof(*b->sets));
+    if (!places || !grains || !b->sets) {
         free(places);
         free(grains);
         return false;
@@ -443,15 +548,17 @@ bool mg__block_sort(struct mg_advise_block *b)
         sorted &= !i || places[i - 1].order < places[i].order;
     }
     const struct place *order = sorted ? places : sort_places(places, places + n, n, all);
-    for (uint32_t i = 0; i < n && !sorted; i++)
-        grains[i] = b->grains[order[i].at];
-    if (!sorted) {
-        struct mg_grain *old = b->grains;
-        b->grains = grains;
-        b->capacity = n + 1;
-        grains = old;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t at = order[i].at;
+        grains[i] = b->grains[at];
+        grains[i].uses = b->uses[at];
+        grains[i].set = i;
+        for (uint32_t w = 0; w < b->nwarps; w++)
+            b->sets[(size_t)i * b->nwarps + w] = b->lanes[(size_t)w * MG_LANES_APART + at];
     }
+    free(b->grains);
+    b->grains = grains;
+    b->capacity = n + 1;
     free(places);
-    free(grains);
     return true;
 }
