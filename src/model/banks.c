@@ -158,13 +158,16 @@ __attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_f
     return most_set(rows);
 }
 
-/* The largest of 32 bytes. */
-__attribute__((target("avx2"), always_inline)) static inline unsigned most_of(__m256i in)
+/* The largest of 16 bytes, of 32. */
+MG_AVX2_INLINE unsigned most_of_half(__m128i in)
 {
-    __m128i most = _mm_max_epu8(_mm256_castsi256_si128(in), _mm256_extracti128_si256(in, 1));
-    most = _mm_sub_epi8(_mm_set1_epi8(-1), most); /* the least is what there is an instruction for, of halves */
+    __m128i most = _mm_sub_epi8(_mm_set1_epi8(-1), in); /* the least is what there is an instruction for, of halves */
     most = _mm_min_epu8(most, _mm_srli_epi16(most, 8));
     return 255 - ((unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_and_si128(most, _mm_set1_epi16(255)))) & 255);
+}
+MG_AVX2_INLINE unsigned most_of(__m256i in)
+{
+    return most_of_half(_mm_max_epu8(_mm256_castsi256_si128(in), _mm256_extracti128_si256(in, 1)));
 }
 
 /* Of words marked, row by row. */
@@ -401,37 +404,71 @@ uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32
 }
 
 /* Whether lanes and those next to them, or next but one, have the same place wherever both run. */
-MG_AVX2_INLINE bool in_pairs(const __m256i offset[4], uint32_t mask)
+MG_AVX2_INLINE bool in_pairs(const uint32_t offset[32], uint32_t mask)
 {
     uint32_t next = 0, other = 0;
-    for (unsigned k = 0; k < 4; k++) {
-        const __m256i a = _mm256_cmpeq_epi32(offset[k], _mm256_shuffle_epi32(offset[k], 0xb1)),
-                      b = _mm256_cmpeq_epi32(offset[k], _mm256_shuffle_epi32(offset[k], 0x4e));
-        next |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(a)) << 8 * k;
-        other |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(b)) << 8 * k;
+    for (unsigned k = 0; k < 32; k += 8) {
+        const __m256i at = _mm256_loadu_si256((const void *)(offset + k)),
+                      a = _mm256_cmpeq_epi32(at, _mm256_shuffle_epi32(at, 0xb1)),
+                      b = _mm256_cmpeq_epi32(at, _mm256_shuffle_epi32(at, 0x4e));
+        next |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(a)) << k;
+        other |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(b)) << k;
     }
     const uint32_t both = mask & mask >> 1 & 0x55555555u, far = mask & mask >> 2 & 0x33333333u;
     return !(both & ~next) || !(far & ~other);
 }
 
+/* Doubles as words, and the largest number of them in a bank, of all lanes and of each half's; 0: none runs. */
+enum { HALF = 0xffff };
+MG_AVX2_INLINE unsigned degree_of_doubles(const uint32_t offset[32], uint32_t mask)
+{
+    uint32_t word[32] __attribute__((aligned(32)));
+    for (unsigned k = 0; k < 32; k += 8)
+        _mm256_store_si256((void *)(word + k),
+                           doubles_as_words(_mm256_srli_epi32(_mm256_loadu_si256((const void *)(offset + k)), 3)));
+    return mask ? degree_of_words(mask, word) : 0;
+}
+MG_AVX2 static void degrees_of_halves(const uint32_t offset[32], uint32_t mask, uint32_t degree[2])
+{
+    degree[0] = degree_of_doubles(offset, mask & HALF);
+    degree[1] = degree_of_doubles(offset, mask & ~(uint32_t)HALF);
+}
+
+/* Of 16 lanes and as many banks: of each bank four bits count the units that no lane before has. */
+#define MG_AVX512 __attribute__((target("avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,popcnt")))
+MG_AVX512 static inline unsigned degree_of_half(__m512i unit, __mmask16 runs)
+{
+    const __mmask16 again = _mm512_test_epi32_mask(_mm512_conflict_epi32(unit), _mm512_set1_epi32(runs)),
+                    counted = (__mmask16)(runs & ~again);
+    const __m512i one = _mm512_set1_epi64(1), at = _mm512_slli_epi32(_mm512_and_si512(unit, _mm512_set1_epi32(15)), 2);
+    const __m512i sum = _mm512_add_epi64(
+        _mm512_maskz_sllv_epi64((__mmask8)counted, one, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(at))),
+        _mm512_maskz_sllv_epi64((__mmask8)(counted >> 8), one,
+                                _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(at, 1))));
+    const uint64_t count = (uint64_t)_mm512_reduce_add_epi64(sum), digits = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    if (counted == HALF && !(count & (count - 1)))
+        return 16; /* all in one bank: carried out of its four bits */
+    return most_of_half(_mm_set_epi64x((int64_t)(count >> 4 & digits), (int64_t)(count & digits)));
+}
+MG_AVX512 static void degrees_of_halves_512(const uint32_t offset[32], uint32_t mask, uint32_t degree[2])
+{
+    for (unsigned k = 0; k < 2; k++)
+        degree[k] =
+            degree_of_half(_mm512_srli_epi32(_mm512_loadu_si512(offset + 16 * k), 3), (__mmask16)(mask >> 16 * k));
+}
+
 /* As `plain` has it. */
 MG_AVX2 static struct mg_cost cost_of_doubles(uint32_t mask, const uint32_t offset[32], bool load)
 {
-    enum { LOW = 0xffff, ROW = 128, WIDTH = 8 };
-    uint32_t word[32] __attribute__((aligned(32)));
-    __m256i at[4];
-    for (unsigned k = 0; k < 4; k++) {
-        at[k] = _mm256_loadu_si256((const void *)(offset + 8 * k));
-        _mm256_store_si256((void *)(word + 8 * k), doubles_as_words(_mm256_srli_epi32(at[k], 3)));
-    }
+    enum { ROW = 128, WIDTH = 8 };
+    uint32_t degree[2];
     const uint32_t ideal = ((uint32_t)__builtin_popcount(mask) * WIDTH + ROW - 1) / ROW,
-                   halves = (mask & LOW ? 1u : 0u) + (mask > LOW ? 1u : 0u);
-    const bool paired = load && in_pairs(at, mask);
-    if (paired && degree_of_words(mask, word) == 1)
+                   halves = (mask & HALF ? 1u : 0u) + (mask > HALF ? 1u : 0u);
+    const bool paired = load && in_pairs(offset, mask);
+    (mg__isa() >= 4 ? degrees_of_halves_512 : degrees_of_halves)(offset, mask, degree);
+    if (paired && degree[0] <= 1 && degree[1] <= 1 && degree_of_doubles(offset, mask) == 1)
         return (struct mg_cost){1, 1};
-    const uint32_t low = mask & LOW ? degree_of_words(mask & LOW, word) : 0,
-                   high = mask > LOW ? degree_of_words(mask & ~(uint32_t)LOW, word) : 0;
-    return (struct mg_cost){low + high, paired ? ideal : MG_MIN(halves, ideal)};
+    return (struct mg_cost){degree[0] + degree[1], paired ? ideal : MG_MIN(halves, ideal)};
 }
 
 struct mg_cost mg__model_rows_doubles(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows, bool load)
