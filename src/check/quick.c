@@ -284,47 +284,72 @@ static inline bool own(uint32_t old, uint32_t time, uint32_t who, uint32_t met)
     return (same_lane | (time <= met)) & !others;
 }
 
-bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
+/* What an access is held against, and when it is. */
+struct moment {
+    uint32_t floor, least, met, now; /* least: what is written was written since then */
+};
+
+static inline struct moment moment_of(const struct mg_order *o, uint32_t who, bool init)
 {
-    const uint32_t least = init ? o->begin : 0, w = row->w_who[at], time = row->w_time[at], met = mg__quick_met(o, who);
-    if (w & ASYNC || (time - least > o->floor - least && !(time > o->floor && own(w, time, who, met))))
+    return (struct moment){o->floor, init ? o->begin : 0, mg__quick_met(o, who), o->now};
+}
+
+static inline bool read_one(struct moment m, struct mg_order_row *row, unsigned at, uint32_t who)
+{
+    const uint32_t w = row->w_who[at], time = row->w_time[at], read = row->r_time[at];
+    if (w & ASYNC || (time - m.least > m.floor - m.least && !(time > m.floor && own(w, time, who, m.met))))
         return false;
-    if (row->r_time[at] > o->floor) {
+    if (read > m.floor) {
         if (row->r_who[at] & CLASS_BITS)
             return false;
-        if (!joins(&row->r_who[at], &who, row->r_time[at], met))
+        if (!joins(&row->r_who[at], &who, read, m.met))
             return true;
     }
-    row->r_time[at] = o->now;
+    row->r_time[at] = m.now;
     row->r_who[at] = who;
     return true;
 }
 
-bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who)
+static inline bool write_one(struct moment m, struct mg_order_row *row, unsigned at, uint32_t who)
 {
-    const uint32_t w = row->w_who[at], r = row->r_who[at], met = mg__quick_met(o, who);
-    if ((w | r) & ASYNC || (row->w_time[at] > o->floor && !own(w, row->w_time[at], who, met)) ||
-        (row->r_time[at] > o->floor && !own(r, row->r_time[at], who, met)))
+    const uint32_t w = row->w_who[at], r = row->r_who[at], time = row->w_time[at], read = row->r_time[at];
+    if ((w | r) & ASYNC || (time > m.floor && !own(w, time, who, m.met)) ||
+        (read > m.floor && !own(r, read, who, m.met)))
         return false;
-    row->w_time[at] = o->now;
+    row->w_time[at] = m.now;
     row->w_who[at] = who;
     return true;
 }
 
-bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
+static inline bool atomic_one(struct moment m, struct mg_order_row *row, unsigned at, uint32_t who)
 {
-    uint32_t time = row->w_time[at], old = row->w_who[at];
-    if (row->r_time[at] > o->floor || old & ASYNC || (init && time < o->begin))
+    const uint32_t time = row->w_time[at], old = row->w_who[at];
+    if (row->r_time[at] > m.floor || old & ASYNC || time < m.least)
         return false;
-    if (time > o->floor) {
+    if (time > m.floor) {
         if ((old & CLASS_BITS) != STRONG_BITS)
             return false;
-        if (!joins(&row->w_who[at], &who, time, mg__quick_met(o, who)))
+        if (!joins(&row->w_who[at], &who, time, m.met))
             return true;
     }
-    row->w_time[at] = o->now;
+    row->w_time[at] = m.now;
     row->w_who[at] = who;
     return true;
+}
+
+bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
+{
+    return read_one(moment_of(o, who, init), row, at, who);
+}
+
+bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who)
+{
+    return write_one(moment_of(o, who, false), row, at, who);
+}
+
+bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
+{
+    return atomic_one(moment_of(o, who, init), row, at, who);
 }
 
 /* ---- units in a row ---- */
@@ -565,20 +590,28 @@ static inline __attribute__((always_inline)) bool each_lane(const struct mg_orde
                                                             enum mg_lanes what, bool init)
 {
     const bool writes = what != MG_LANES_READ;
+    const struct moment now =
+        moment_of(o, who, init); /* it and these stay: stores need not be thought to change them */
+    struct mg_order_row *const rows = s->rows;
+    struct mg_row_sum *const sums = s->sums;
+    uint32_t *const written = s->written, *const fresh = s->fresh;
+    const uint64_t *const address = a->address;
+    const uint32_t reach = a->width - 1;
+    s->read = now.now;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << LANE_SHIFT;
-        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
-        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
+        const uint64_t last = (address[lane] + reach) >> unit;
+        for (uint64_t u = address[lane] >> unit; u <= last; u++) {
             const uint64_t r = u / 32;
-            struct mg_order_row *row = &s->rows[r];
-            if (!(what == MG_LANES_READ    ? mg__quick_read_one(o, row, u % 32, me, init)
-                  : what == MG_LANES_WRITE ? mg__quick_write_one(o, row, u % 32, me)
-                                           : mg__quick_atomic_one(o, row, u % 32, me, init)))
+            const unsigned at = u % 32;
+            if (!(what == MG_LANES_READ    ? read_one(now, &rows[r], at, me)
+                  : what == MG_LANES_WRITE ? write_one(now, &rows[r], at, me)
+                                           : atomic_one(now, &rows[r], at, me)))
                 return false;
-            *(writes ? &s->sums[r].written : &s->sums[r].read) = o->now;
-            s->read = o->now;
+            *(writes ? &sums[r].written : &sums[r].read) = now.now;
             if (writes) {
-                mg__shadow_wrote(s, r, 1u << u % 32);
+                written[r] |= 1u << at;
+                fresh[r] |= 1u << at;
                 mg__shadow_stale(s, r);
             }
         }
