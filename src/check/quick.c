@@ -585,6 +585,94 @@ void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s)
     mg__shadow_met(s);
 }
 
+/* Lanes, a unit each, whose cells are read before any of them is written. Where two lanes meet the second one's cell is
+ * not what it was. */
+struct lanes {
+    uint32_t cell[32]; /* number of the unit's w_time among the words of all rows; of an idle lane any */
+    uint32_t time[32], read[32], w[32], r[32]; /* what is there; of a read: `read` and `r` as they are to be */
+};
+enum { R_TIME = 32, W_WHO = 64, R_WHO = 96, ROW_WORDS = 128 }; /* words behind w_time */
+
+MG_WIDE static void find_cells(struct lanes *l, const struct mg_access *a, unsigned unit, const uint32_t *words)
+{
+    const uint64_t any = a->address[__builtin_ctz(a->mask)];
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t u = (uint32_t)((a->mask >> i & 1 ? a->address[i] : any) >> unit);
+        l->cell[i] = u / 32 * ROW_WORDS + u % 32;
+    }
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t *cell = words + l->cell[i];
+        l->time[i] = cell[0];
+        l->read[i] = cell[R_TIME];
+        l->w[i] = cell[W_WHO];
+        l->r[i] = cell[R_WHO];
+    }
+}
+
+/* Whether one of them may not go on. */
+MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask, uint32_t who)
+{
+    uint32_t bad = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t me = who | i << LANE_SHIFT, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
+        const bool before = time - m.least <= m.floor - m.least, recent = read > m.floor,
+                   other = recent & (((r ^ me) & WARP_BITS) != 0),
+                   many = recent & (((r ^ me) & LANE_BITS) != 0) & (read > m.met);
+        const bool no = !(before | ((time > m.floor) & own(w, time, me, m.met))) | ((w & ASYNC) != 0) |
+                        (recent & ((r & CLASS_BITS) != 0));
+        bad |= (uint32_t)no & mask >> i;
+        l->read[i] = other ? read : m.now;
+        l->r[i] = other ? r | OTHERS : (many ? (me & ~LANE_BITS) | MANY_LANES : me) | (recent ? r & OTHERS : 0);
+    }
+    return bad & 1;
+}
+
+MG_WIDE static bool may_not_write(const struct lanes *l, struct moment m, uint32_t mask, uint32_t who)
+{
+    uint32_t bad = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t me = who | i << LANE_SHIFT, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
+        const bool no = (((w | r) & ASYNC) != 0) | ((time > m.floor) & !own(w, time, me, m.met)) |
+                        ((read > m.floor) & !own(r, read, me, m.met));
+        bad |= (uint32_t)no & mask >> i;
+    }
+    return bad & 1;
+}
+
+static bool lanes_at_once(struct mg_shadow *s, const struct mg_access *a, unsigned unit, struct moment now,
+                          uint32_t who, bool writes)
+{
+    struct lanes l;
+    uint32_t *const words = (uint32_t *)(void *)s->rows;
+    find_cells(&l, a, unit, words);
+    if (writes ? may_not_write(&l, now, a->mask, who) : may_not_read(&l, now, a->mask, who))
+        return false;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << LANE_SHIFT,
+                       r = l.cell[lane] / ROW_WORDS;
+        uint32_t *const cell = words + l.cell[lane];
+        struct mg_row_sum *const sum = &s->sums[r];
+        if (writes) {
+            if (cell[0] == now.now && cell[W_WHO] != me)
+                return false;
+            cell[0] = now.now;
+            cell[W_WHO] = me;
+            sum->written = now.now;
+            mg__shadow_wrote(s, r, 1u << l.cell[lane] % 32);
+            mg__shadow_stale(s, r);
+        } else {
+            sum->read = now.now;
+            if (cell[R_TIME] == now.now) { /* another one of these lanes, too */
+                (void)read_one(now, &s->rows[r], l.cell[lane] % 32, me);
+                continue;
+            }
+            cell[R_TIME] = l.read[lane];
+            cell[R_WHO] = l.r[lane];
+        }
+    }
+    return true;
+}
+
 static inline __attribute__((always_inline)) bool each_lane(const struct mg_order *o, struct mg_shadow *s,
                                                             const struct mg_access *a, unsigned unit, uint32_t who,
                                                             enum mg_lanes what, bool init)
@@ -622,6 +710,11 @@ static inline __attribute__((always_inline)) bool each_lane(const struct mg_orde
 bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
                       uint32_t who, enum mg_lanes what, bool init)
 {
+    enum { FEW = 8 };
+    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && __builtin_popcount(a->mask) > FEW) {
+        s->read = o->now;
+        return lanes_at_once(s, a, unit, moment_of(o, who, init), who, what == MG_LANES_WRITE);
+    }
     switch (what) {
     case MG_LANES_READ:
         return each_lane(o, s, a, unit, who, MG_LANES_READ, init);
