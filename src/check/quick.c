@@ -220,7 +220,9 @@ bool mg__quick_shape(struct mg_last *l, const struct mg_access *a, unsigned unit
 {
     struct mg_memo *m = &l->memo;
     if (l->mask != a->mask || m->width != a->width || m->unit_log != unit ||
-        !same(a->address, l->delta, a->address[l->first], a->mask)) { /* it may not come again: not worth a memo yet */
+        !same(a->address, l->delta, a->address[l->first], a->mask)) {
+        if (++l->misses > 16 && l->misses % 64) /* irregular: not worth keeping */
+            return false;
         l->first = (unsigned)__builtin_ctz(a->mask);
         l->mask = a->mask;
         l->known = false;
@@ -229,7 +231,8 @@ bool mg__quick_shape(struct mg_last *l, const struct mg_access *a, unsigned unit
             l->delta[i] = a->mask >> i & 1 ? a->address[i] - a->address[l->first] : 0;
         return false;
     }
-    if (!l->known) {
+    l->misses = 0;
+    if (!l->known) { /* it has come twice: worth a memo */
         struct shape s = {.unit = l->unit, .lane = l->lane};
         memcpy(s.delta, l->delta, sizeof(s.delta));
         l->known = true;
@@ -710,8 +713,8 @@ static inline __attribute__((always_inline)) bool each_lane(const struct mg_orde
 bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
                       uint32_t who, enum mg_lanes what, bool init)
 {
-    enum { FEW = 8 };
-    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && __builtin_popcount(a->mask) > FEW) {
+    enum { MANY = 24 }; /* lanes, for which it pays */
+    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && __builtin_popcount(a->mask) > MANY) {
         s->read = o->now;
         return lanes_at_once(s, a, unit, moment_of(o, who, init), who, what == MG_LANES_WRITE);
     }
@@ -830,8 +833,7 @@ bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t
 {
     if (s->odd > o->floor)
         return false;
-    if ((s->read_rows | s->atom_rows) & mg__shadow_rows(base / 32, (base + m->span - 1) / 32))
-        mg__shadow_settle(o, s);
+    mg__shadow_settle_near(o, s, base, base + m->span - 1);
     for (unsigned k = 0; m->n != m->span && k < m->n; k++)
         if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o, who, &m->lane[k]))
             return false;
@@ -886,8 +888,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     uint64_t first = base / 32, last = (base + m->span - 1) / 32;
     if (m->twice)
         return false;
-    if ((s->read_rows | s->atom_rows) & mg__shadow_rows(first, last))
-        mg__shadow_settle(o, s);
+    mg__shadow_settle_near(o, s, base, base + m->span - 1);
     bool untouched = s->odd <= o->floor && !any_fresh(s, base, m);
     for (uint64_t r = first; r <= last; r++)
         untouched &= s->sums[r].read <= o->floor;

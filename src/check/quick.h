@@ -49,7 +49,7 @@ struct mg_memo *mg__memo_new(const uint64_t delta[32], uint32_t mask, uint32_t w
 /* What an instruction's last access looked like, of those that come as addresses; the memo is made once there was
  * another one like it. */
 struct mg_last {
-    uint32_t mask, first;
+    uint32_t mask, first, misses;
     bool known;
     struct mg_memo memo; /* n is 0: there is none */
     uint64_t delta[32];
@@ -133,6 +133,12 @@ static inline uint64_t mg__shadow_rows(uint64_t first, uint64_t last)
     uint64_t bits = (2ull << (last - first)) - 1;
     unsigned by = first % 64;
     return by ? bits << by | bits >> (64 - by) : bits;
+}
+/* The same, if held ones touch rows of these units: before a few of them are looked at. */
+static inline void mg__shadow_settle_near(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
+{
+    if ((s->read_rows | s->atom_rows) & mg__shadow_rows(first / 32, last / 32))
+        mg__shadow_settle(o, s);
 }
 /* Rows of the units are about to be written; whether one of units [first, last] was, since the block met. */
 void mg__shadow_will_write(struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);

@@ -88,7 +88,7 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
 
 /* Lanes on units of their own choice. */
 static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct block *b, struct mg_access *a,
-                                                  const struct site *site, uint32_t who)
+                                                  const struct site *site, uint32_t who, uint64_t least, uint64_t most)
 {
     const struct launch *l = w->launch;
     unsigned unit = l->code.unit_shared;
@@ -103,7 +103,7 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
             mg__flags_publish(l, b, a, MG_SPACE_SHARED);
         return true;
     }
-    mg__shadow_settle(b->order, s);
+    mg__shadow_settle_near(b->order, s, least >> unit, (most + a->width - 1) >> unit);
     if (!mg__shadow_lanes(b->order, s, a, unit, who,
                           site->atomic   ? MG_LANES_ATOMIC
                           : site->writes ? MG_LANES_WRITE
@@ -133,12 +133,12 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
     const struct mg_memo *memo =
         site->atomic ? NULL : mg__access_memo(w, a, unit); /* an atomic's addresses are the data's */
     if (!memo)
-        return quick_lanes(w, b, a, site, who);
+        return quick_lanes(w, b, a, site, who, least, most);
     bool good = site->writes ? mg__shadow_write(b->order, &b->shared, least >> unit, memo, who)
                              : mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, a->pattern) ||
                                    mg__shadow_read_own(b->order, &b->shared, least >> unit, memo, who);
     if (!good) /* a warp may use again what one of its own lanes wrote */
-        return quick_lanes(w, b, a, site, who);
+        return quick_lanes(w, b, a, site, who, least, most);
     b->order->now += site->writes;
     return true;
 }

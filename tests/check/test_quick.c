@@ -76,7 +76,9 @@ static struct found by_lanes(struct history *h, const struct mg_access *a, bool 
 
 static bool lane_by_lane(struct history *h, const struct mg_access *a, enum mg_lanes what, bool init, uint32_t who)
 {
-    mg__shadow_settle(h->order, &h->shadow);
+    uint64_t least, most;
+    mg__quick_bounds(a, &least, &most);
+    mg__shadow_settle_near(h->order, &h->shadow, least / 4, (most + a->width - 1) / 4);
     return mg__shadow_lanes(h->order, &h->shadow, a, 2, who, what, init && what != MG_LANES_WRITE);
 }
 
