@@ -187,6 +187,10 @@ static void same_findings(void **unused)
     "add.u64 %d15, %b, %d14; membar.gl; st.volatile.global.u32 [%d15], 1;\nW2:\n"
 /* The thread's word of shared memory, into %r3. */
 #define S_OWN "mov.u32 %r4, s; shl.b32 %r1, %t, 2; add.u32 %r3, %r4, %r1;\n"
+/* The thread's double there, into %r8, and the next lane's, into %r9; it has stored its number. */
+#define S_DOUBLE                                                                                               \
+    "mov.u32 %r4, s; shl.b32 %r1, %t, 3; add.u32 %r8, %r4, %r1; xor.b32 %r9, %r1, 8; add.u32 %r9, %r9, %r4;\n" \
+    "cvt.u64.u32 %d8, %t; st.shared.u64 [%r8], %d8;\n"
 #define PUT_R5 OWN "st.global.u32 [%d1], %r5;\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
 
@@ -249,6 +253,43 @@ static const struct {
            "shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3; ld.shared.u32 %r5, [%r6];\n"
            "sub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\nld.shared.u32 %r6, [%r7];\n" PUT_R5,
      2, FILLED, 1, 1, false},
+    /* Doubles, the next lane's, and what orders them. */
+    {"a neighbour's double behind a barrier of the warp, again and again",
+     S_DOUBLE "mov.u32 %r20, 0;\nL: bar.warp.sync 0xffffffff;\nld.shared.u64 %d9, [%r9]; add.u64 %d8, %d8, %d9;\n"
+              "bar.warp.sync 0xffffffff;\nst.shared.u64 [%r8], %d8; add.u32 %r20, %r20, 1;\n"
+              "setp.lt.u32 %p1, %r20, 4; @%p1 bra L;\ncvt.u32.u64 %r5, %d8;\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"the same, stored before the warp has met again",
+     S_DOUBLE "mov.u32 %r20, 0;\nL: bar.warp.sync 0xffffffff;\nld.shared.u64 %d9, [%r9]; add.u64 %d8, %d8, %d9;\n"
+              "st.shared.u64 [%r8], %d8; add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 4; @%p1 bra L;\n",
+     2, FILLED, 1, 1, false},
+    {"a neighbour's double, and the warp has not met", S_DOUBLE "ld.shared.u64 %d9, [%r9];\n", 2, FILLED, 1, 1, false},
+    {"half of a double, and the warp has not met", S_DOUBLE "ld.shared.u32 %r5, [%r9+4];\n", 2, FILLED, 1, 1, false},
+    {"one double for all lanes, behind a barrier of the warp",
+     S_DOUBLE "sub.u32 %r9, %t, %lane; shl.b32 %r9, %r9, 3; add.u32 %r9, %r9, %r4;\nbar.warp.sync 0xffffffff;\n"
+              "ld.shared.u64 %d9, [%r9+40];\nbar.warp.sync 0xffffffff;\nst.shared.u64 [%r8], %d9;\n",
+     0, FILLED, 1, 1, false},
+    {"one double for all lanes, which its lane stores too early",
+     S_DOUBLE "sub.u32 %r9, %t, %lane; shl.b32 %r9, %r9, 3; add.u32 %r9, %r9, %r4;\nbar.warp.sync 0xffffffff;\n"
+              "ld.shared.u64 %d9, [%r9+40];\nst.shared.u64 [%r8], %d9;\n",
+     2, FILLED, 1, 1, false},
+    {"half of the warp meets, and reads its own half",
+     S_DOUBLE "setp.ge.u32 %p1, %lane, 16; @%p1 bra X;\nbar.warp.sync 0x0000ffff;\nbra Y;\n"
+              "X: bar.warp.sync 0xffff0000;\nY: ld.shared.u64 %d9, [%r9];\n",
+     0, FILLED, 1, 1, false},
+    {"half of the warp meets, and reads the other half",
+     S_DOUBLE "xor.b32 %r9, %r1, 128; add.u32 %r9, %r9, %r4; setp.ge.u32 %p1, %lane, 16; @%p1 bra X;\n"
+              "bar.warp.sync 0x0000ffff;\nbra Y;\nX: bar.warp.sync 0xffff0000;\nY: ld.shared.u64 %d9, [%r9];\n",
+     2, FILLED, 1, 1, false},
+    {"read by another warp as well, before the warp meets and stores",
+     S_DOUBLE "bar.sync 0;\nsetp.ge.u32 %p1, %t, 32; @!%p1 bra X;\nshl.b32 %r9, %lane, 3; add.u32 %r9, %r9, %r4;\n"
+              "X: ld.shared.u64 %d9, [%r9];\nbar.warp.sync 0xffffffff;\n@%p1 bra Z;\nst.shared.u64 [%r8], %d9;\nZ:\n",
+     2, FILLED, 1, 1, false},
+    {"a shuffle, and doubles far apart",
+     "mov.u32 %r4, s; mul.lo.u32 %r1, %lane, 33; shl.b32 %r1, %r1, 3; rem.u32 %r1, %r1, 768; add.u32 %r8, %r4, %r1;\n"
+     "setp.ge.u32 %p1, %t, 32; cvt.u64.u32 %d8, %t; @%p1 bra X;\nst.shared.u64 [%r8], %d8;\n"
+     "shfl.sync.bfly.b32 %r5, %r8, 1, 31, 0xffffffff;\nld.shared.u64 %d9, [%r5];\nX:\n",
+     0, FILLED, 1, 1, false},
     {"columns, and rows of them",
      "mov.u32 %r4, s; mad.lo.u32 %r3, %t, 20, %r4; st.shared.u32 [%r3], %t; st.shared.u32 [%r3+4], %t;\nbar.sync 0;\n"
      "ld.shared.u32 %r5, [%r3+4]; ld.shared.u32 %r6, [%r3+8];\nadd.u32 %r5, %r5, %r6;\n" PUT_R5, 2, FILLED, 1, 1,
