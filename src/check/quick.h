@@ -134,7 +134,7 @@ static inline uint64_t mg__shadow_rows(uint64_t first, uint64_t last)
     unsigned by = first % 64;
     return by ? bits << by | bits >> (64 - by) : bits;
 }
-/* The same, if held ones touch rows of these units: before a few of them are looked at. */
+/* mg__shadow_settle, if what is held touches rows of these units: before cells of a few of them are looked at. */
 static inline void mg__shadow_settle_near(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
 {
     if ((s->read_rows | s->atom_rows) & mg__shadow_rows(first / 32, last / 32))
