@@ -445,7 +445,10 @@ MG_AVX512 static inline unsigned degree_of_half(__m512i unit, __mmask16 runs)
         _mm512_maskz_sllv_epi64((__mmask8)counted, one, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(at))),
         _mm512_maskz_sllv_epi64((__mmask8)(counted >> 8), one,
                                 _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(at, 1))));
-    const uint64_t count = (uint64_t)_mm512_reduce_add_epi64(sum), digits = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    const __m256i four = _mm256_add_epi64(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64(sum, 1));
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+    const uint64_t count = (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two))),
+                   digits = UINT64_C(0x0f0f0f0f0f0f0f0f);
     if (counted == HALF && !(count & (count - 1)))
         return 16; /* all in one bank: carried out of its four bits */
     return most_of_half(_mm_set_epi64x((int64_t)(count >> 4 & digits), (int64_t)(count & digits)));
