@@ -404,9 +404,9 @@ static uint32_t use_rows(struct mg_advise_block *b, const struct mg_access *a, u
             continue;
         *at = near(b, number, site, *at, latest[lane], 0);
         if (*at == UINT32_MAX && (*at = sector_of(b, number, site)) == UINT32_MAX)
-            return lane ? (1u << lane) - 1 : 0;
+            return (1u << lane) - 1;
         if (!use_row(b, a->warp, lane, a->width >> b->shift, address >> b->shift, n * grains / lanes, site, *at))
-            return lane ? (1u << lane) - 1 : 0;
+            return (1u << lane) - 1;
         latest[lane] = *at;
     }
     return UINT32_MAX;

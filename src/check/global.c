@@ -146,9 +146,9 @@ static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block
                 key = u / 32;
                 row = mg__segment_row(&b->segments, u);
             }
-            if (!row || !(site->atomic   ? mg__quick_atomic_one(b->order, row, u % 32, who | lane << 21, false)
-                          : site->writes ? mg__quick_write_one(b->order, row, u % 32, who | lane << 21)
-                                         : mg__quick_read_one(b->order, row, u % 32, who | lane << 21, false)))
+            if (!row || !(site->atomic   ? mg__quick_atomic_one(b->order, row, u % 32, who | lane << MG_WHO_LANE, false)
+                          : site->writes ? mg__quick_write_one(b->order, row, u % 32, who | lane << MG_WHO_LANE)
+                                         : mg__quick_read_one(b->order, row, u % 32, who | lane << MG_WHO_LANE, false)))
                 return false;
         }
     }

@@ -131,16 +131,20 @@ void mg__order_told(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORD
 void mg__order_learn(struct mg_order *order, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS]);
 
 /* ---- accesses ---- */
+/* Where the lane is in 32 bits: from this bit on, in these; several of the warp. */
+#define MG_WHO_LANE 21
+#define MG_WHO_LANES (63u << MG_WHO_LANE)
+#define MG_WHO_MANY (MG_ORDER_MANY << MG_WHO_LANE)
 static inline uint32_t mg__order_pack(struct mg_order_who w)
 {
-    return (uint32_t)w.site | (w.warp & 31u) << 16 | (uint32_t)w.lane << 21 | (uint32_t)w.class << 27 |
+    return (uint32_t)w.site | (w.warp & 31u) << 16 | (uint32_t)w.lane << MG_WHO_LANE | (uint32_t)w.class << 27 |
            (uint32_t)w.async << 29 | (uint32_t)w.others << 30 | (uint32_t)(w.warp >> 5) << 31;
 }
 static inline struct mg_order_who mg__order_unpack(uint32_t v)
 {
     return (struct mg_order_who){.site = (uint16_t)v,
                                  .warp = (uint8_t)((v >> 16 & 31) | v >> 31 << 5),
-                                 .lane = (uint8_t)(v >> 21 & 63),
+                                 .lane = (uint8_t)(v >> MG_WHO_LANE & 63),
                                  .class = (uint8_t)(v >> 27 & 3),
                                  .async = v >> 29 & 1,
                                  .others = v >> 30 & 1};

@@ -14,253 +14,12 @@
  */
 #include "check/quick.h"
 
-#define LANE_SHIFT 21
-#define LANE_BITS (63u << LANE_SHIFT)
-#define TAKEN (1u << 31)
-#define MANY_LANES (MG_ORDER_MANY << LANE_SHIFT)
 #define WARP_BITS (31u << 16)
 #define CLASS_BITS (3u << 27)
 #define STRONG_BITS ((uint32_t)MG_ORDER_STRONG << 27)
 #define ASYNC (1u << 29)
 #define OTHERS (1u << 30)
 #define AGENT (1u << 31)
-
-/* ---- shapes ---- */
-struct shape {          /* on its way to a memo; the arrays have room for MG_MEMO_UNITS */
-    uint64_t delta[32]; /* from the first active lane's address */
-    uint16_t *unit;
-    uint32_t *lane;
-};
-
-static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32_t width, unsigned unit)
-{
-    unsigned each = width >> unit;
-    int64_t low = 0, high = 0;
-    for (unsigned i = 0; i < 32; i++)
-        if (mask >> i & 1) {
-            low = MG_MIN(low, (int64_t)s->delta[i]);
-            high = MG_MAX(high, (int64_t)s->delta[i]);
-        }
-    uint64_t span = ((uint64_t)(high - low) >> unit) + each;
-    if (!each || span > MG_MEMO_SPAN)
-        return false;
-    uint32_t *lane = s->lane;
-    bool dense = span <= MG_MEMO_UNITS;
-    if (dense)
-        memset(lane, 0, span * sizeof(*lane));
-    m->n = 0;
-    m->twice = false;
-    for (unsigned i = 0; i < 32; i++) {
-        if (!(mask >> i & 1))
-            continue;
-        uint16_t at = (uint16_t)((s->delta[i] - (uint64_t)low) >> unit);
-        for (unsigned k = 0; k < each; k++, at++) {
-            unsigned seen = 0;
-            if (dense) {
-                seen = lane[at] != 0;
-                lane[at] = lane[at] ? MANY_LANES | TAKEN : i << LANE_SHIFT | TAKEN;
-                if (!seen)
-                    s->unit[m->n++] = at;
-            } else {
-                while (seen < m->n && s->unit[seen] != at)
-                    seen++;
-                if (seen == m->n) {
-                    if (m->n == MG_MEMO_UNITS)
-                        return false;
-                    s->unit[m->n] = at;
-                    lane[m->n++] = i << LANE_SHIFT;
-                    seen = 0;
-                } else {
-                    lane[seen] = MANY_LANES;
-                    seen = 1;
-                }
-            }
-            m->twice |= seen;
-        }
-    }
-    if (dense) {
-        if (m->n == span) {
-            for (unsigned k = 0; k < span; k++)
-                lane[k] &= LANE_BITS;
-        } else { /* with gaps: a list, in the order of units */
-            m->n = 0;
-            for (unsigned k = 0; k < span; k++)
-                if (lane[k]) {
-                    s->unit[m->n] = (uint16_t)k;
-                    lane[m->n++] = lane[k] & LANE_BITS;
-                }
-        }
-    }
-    unsigned runs = 1;
-    for (unsigned k = 1; k < m->n; k++)
-        runs += s->unit[k] != s->unit[k - 1] + 1;
-    m->apart = runs * 4 > m->n;
-    m->in_a_row = !m->twice;
-    m->first = (uint8_t)(lane[0] >> LANE_SHIFT);
-    m->units = 0;
-    for (unsigned k = 0; k < m->n; k++) {
-        const unsigned at = m->n == span ? k : s->unit[k];
-        m->in_a_row &= lane[k] == lane[0] + (at << LANE_SHIFT);
-        m->units |= span <= 32 ? 1u << at : 0;
-    }
-    m->in_order = m->in_a_row && m->n == span && span == 32;
-    m->span = (uint16_t)span;
-    m->low = (int32_t)low;
-    m->width = width;
-    m->unit_log = (uint8_t)unit;
-    m->unit = s->unit;
-    m->lane = lane;
-    return true;
-}
-
-struct mg_memo *mg__memo_new(const uint64_t delta[32], uint32_t mask, uint32_t width, unsigned unit)
-{
-    uint16_t units[MG_MEMO_UNITS];
-    uint32_t lanes[MG_MEMO_UNITS];
-    struct shape s = {.unit = units, .lane = lanes};
-    struct mg_memo made = {0};
-    memcpy(s.delta, delta, sizeof(s.delta));
-    bool good = make(&made, &s, mask, width, unit);
-    size_t n = good ? made.n : 0;
-    struct mg_memo *m = malloc(sizeof(*m) + n * (sizeof(*lanes) + sizeof(*units)));
-    if (!m)
-        return NULL;
-    *m = made;
-    m->width = width;
-    m->unit_log = (uint8_t)unit;
-    m->n = (uint16_t)n; /* 0: no shape that can be used */
-    uint32_t *lane = (uint32_t *)(void *)(m + 1);
-    uint16_t *at = (uint16_t *)(void *)(lane + n);
-    memcpy(lane, lanes, n * sizeof(*lane));
-    memcpy(at, units, n * sizeof(*at));
-    m->lane = lane;
-    m->unit = at;
-    return m;
-}
-
-static bool grow(struct mg_memos *memos, uint32_t id)
-{
-    const uint32_t capacity = MG_MAX(memos->capacity * 2, id + 16), more = capacity - memos->capacity;
-    struct mg_memo **at = realloc(memos->at, capacity * sizeof(struct mg_memo *));
-    memos->at = at ? at : memos->at;
-    struct mg_memos_of *of = realloc(memos->of, capacity * sizeof(*of));
-    memos->of = of ? of : memos->of;
-    if (!at || !of)
-        return false;
-    memset(at + memos->capacity, 0, more * sizeof(struct mg_memo *));
-    memset(of + memos->capacity, 0, more * sizeof(*of));
-    memos->capacity = capacity;
-    return true;
-}
-
-static void forget(struct mg_memos *memos, uint32_t id)
-{
-    for (struct mg_memo *m = memos->at[id], *next; m; m = next) {
-        next = m->next;
-        free(m);
-    }
-    memos->at[id] = NULL;
-}
-
-/* The pattern's memos; those of another one, which had its id in a launch before, are gone then. */
-static struct mg_memo **memos_of(struct mg_memos *memos, const struct mg_pattern *p)
-{
-    if (p->id >= memos->capacity && !grow(memos, p->id))
-        return NULL;
-    struct mg_memos_of *of = &memos->of[p->id];
-    if (of->launch != memos->launch && (of->mask != p->mask || memcmp(of->delta, p->delta, sizeof(of->delta)))) {
-        forget(memos, p->id);
-        of->mask = p->mask;
-        memcpy(of->delta, p->delta, sizeof(of->delta));
-    }
-    of->launch = memos->launch;
-    return &memos->at[p->id];
-}
-
-const struct mg_memo *mg__memos_other(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
-{
-    const struct mg_pattern *p = a->pattern;
-    struct mg_memo **at = memos_of(memos, p), *m = at ? *at : NULL;
-    while (m && (m->width != a->width || m->unit_log != unit))
-        m = m->next;
-    if (!m && at) {
-        uint64_t delta[32];
-        for (unsigned i = 0; i < 32; i++)
-            delta[i] = (uint64_t)(int64_t)p->delta[i];
-        m = mg__memo_new(delta, p->mask, a->width, unit);
-        if (m) {
-            m->next = *at;
-            *at = m;
-        }
-    }
-    return m && m->n ? m : NULL;
-}
-
-void mg__memos_free(struct mg_memos *memos)
-{
-    for (uint32_t k = 0; k < memos->capacity; k++)
-        forget(memos, k);
-    free(memos->at);
-    free(memos->of);
-}
-
-MG_WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_t base, uint32_t mask)
-{
-    uint64_t differ = 0;
-    if (mask == ~0u)
-        for (unsigned i = 0; i < 32; i++)
-            differ |= (address[i] - base) ^ delta[i];
-    else
-        for (unsigned i = 0; i < 32; i++)
-            differ |= ((address[i] - base) ^ delta[i]) & ((uint64_t)0 - (mask >> i & 1));
-    return differ == 0;
-}
-
-bool mg__quick_shape(struct mg_last *l, const struct mg_access *a, unsigned unit)
-{
-    struct mg_memo *m = &l->memo;
-    if (l->mask != a->mask || m->width != a->width || m->unit_log != unit ||
-        !same(a->address, l->delta, a->address[l->first], a->mask)) {
-        if (++l->misses > 16 && l->misses % 64) /* irregular: not worth keeping */
-            return false;
-        l->first = (unsigned)__builtin_ctz(a->mask);
-        l->mask = a->mask;
-        l->known = false;
-        *m = (struct mg_memo){.width = a->width, .unit_log = (uint8_t)unit};
-        for (unsigned i = 0; i < 32; i++)
-            l->delta[i] = a->mask >> i & 1 ? a->address[i] - a->address[l->first] : 0;
-        return false;
-    }
-    l->misses = 0;
-    if (!l->known) { /* it has come twice: worth a memo */
-        struct shape s = {.unit = l->unit, .lane = l->lane};
-        memcpy(s.delta, l->delta, sizeof(s.delta));
-        l->known = true;
-        if (!make(m, &s, a->mask, a->width, unit))
-            m->n = 0;
-    }
-    return m->n != 0;
-}
-
-MG_WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most)
-{
-    int64_t low = INT64_MAX, high = 0; /* addresses are below 2^63: signed compares are what vectors have */
-    if (a->mask == ~0u) {
-        for (unsigned i = 0; i < 32; i++) {
-            int64_t at = (int64_t)a->address[i];
-            low = at < low ? at : low;
-            high = at > high ? at : high;
-        }
-    } else {
-        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-            int64_t at = (int64_t)a->address[__builtin_ctz(rest)];
-            low = at < low ? at : low;
-            high = at > high ? at : high;
-        }
-    }
-    *least = (uint64_t)low;
-    *most = (uint64_t)high;
-}
 
 /* ---- one unit ---- */
 /* The place was used at `time`, since the floor, by `*slot`; `*who` comes as well, whose warp's lanes have all met at
@@ -273,8 +32,8 @@ static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t 
         return false;
     }
     *who |= old & OTHERS;
-    if ((old ^ *who) & LANE_BITS && time > met)
-        *who = (*who & ~LANE_BITS) | MANY_LANES;
+    if ((old ^ *who) & MG_WHO_LANES && time > met)
+        *who = (*who & ~MG_WHO_LANES) | MG_WHO_MANY;
     return true;
 }
 
@@ -282,7 +41,7 @@ static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t 
  * nobody else has done the like. */
 static inline bool own(uint32_t old, uint32_t time, uint32_t who, uint32_t met)
 {
-    const bool same_lane = !(((old ^ who) & LANE_BITS) | (old & MANY_LANES)),
+    const bool same_lane = !(((old ^ who) & MG_WHO_LANES) | (old & MG_WHO_MANY)),
                others = ((old ^ who) & WARP_BITS) | (old & (OTHERS | AGENT));
     return (same_lane | (time <= met)) & !others;
 }
@@ -386,8 +145,8 @@ MG_WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, 
     for (unsigned k = 0; k < n; k++) {
         uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
         bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
-        bool one = !((old ^ mine) & LANE_BITS) | (time <= met);
-        uint32_t merged = (one ? mine : (mine & ~LANE_BITS) | MANY_LANES) | (old & OTHERS);
+        bool one = !((old ^ mine) & MG_WHO_LANES) | (time <= met);
+        uint32_t merged = (one ? mine : (mine & ~MG_WHO_LANES) | MG_WHO_MANY) | (old & OTHERS);
         row->r_who[at + k] = fresh ? mine : same_warp ? merged : old | OTHERS;
         row->r_time[at + k] = fresh | same_warp ? now : time;
     }
@@ -427,8 +186,7 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units)
     s->atoms = calloc(n, sizeof(*s->atoms));
     s->unsure = calloc(n / 64 + 1, sizeof(*s->unsure));
     s->fresh = calloc(n, sizeof(*s->fresh));
-    return s->rows && s->sums && s->written && s->stale && s->atoms && s->unsure &&
-           s->fresh;
+    return s->rows && s->sums && s->written && s->stale && s->atoms && s->unsure && s->fresh;
 }
 
 void mg__shadow_free(struct mg_shadow *s)
@@ -564,7 +322,7 @@ static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struc
         const uint32_t lane = (uint32_t)__builtin_ctz(rest), u = lanes->unit[lane], r = u / 32;
         struct mg_order_row *row = &s->rows[r];
         uint32_t *time = lanes->atomic ? &row->w_time[u % 32] : &row->r_time[u % 32],
-                 *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32], who = h->who | lane << LANE_SHIFT;
+                 *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32], who = h->who | lane << MG_WHO_LANE;
         *(lanes->atomic ? &s->sums[r].written : &s->sums[r].read) = h->now;
         s->read = h->now;
         if (lanes->atomic) {
@@ -617,15 +375,15 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
 {
     uint32_t bad = 0;
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t me = who | i << LANE_SHIFT, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
+        const uint32_t me = who | i << MG_WHO_LANE, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
         const bool before = time - m.least <= m.floor - m.least, recent = read > m.floor,
                    other = recent & (((r ^ me) & WARP_BITS) != 0),
-                   many = recent & (((r ^ me) & LANE_BITS) != 0) & (read > m.met);
+                   many = recent & (((r ^ me) & MG_WHO_LANES) != 0) & (read > m.met);
         const bool no = !(before | ((time > m.floor) & own(w, time, me, m.met))) | ((w & ASYNC) != 0) |
                         (recent & ((r & CLASS_BITS) != 0));
         bad |= (uint32_t)no & mask >> i;
         l->read[i] = other ? read : m.now;
-        l->r[i] = other ? r | OTHERS : (many ? (me & ~LANE_BITS) | MANY_LANES : me) | (recent ? r & OTHERS : 0);
+        l->r[i] = other ? r | OTHERS : (many ? (me & ~MG_WHO_LANES) | MG_WHO_MANY : me) | (recent ? r & OTHERS : 0);
     }
     return bad & 1;
 }
@@ -634,12 +392,21 @@ MG_WIDE static bool may_not_write(const struct lanes *l, struct moment m, uint32
 {
     uint32_t bad = 0;
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t me = who | i << LANE_SHIFT, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
+        const uint32_t me = who | i << MG_WHO_LANE, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
         const bool no = (((w | r) & ASYNC) != 0) | ((time > m.floor) & !own(w, time, me, m.met)) |
                         ((read > m.floor) & !own(r, read, me, m.met));
         bad |= (uint32_t)no & mask >> i;
     }
     return bad & 1;
+}
+
+static inline void lane_did(struct mg_shadow *s, uint64_t r, unsigned at, uint32_t now, bool writes)
+{
+    *(writes ? &s->sums[r].written : &s->sums[r].read) = now;
+    if (writes) {
+        mg__shadow_wrote(s, r, 1u << at);
+        mg__shadow_stale(s, r);
+    }
 }
 
 static bool lanes_at_once(struct mg_shadow *s, const struct mg_access *a, unsigned unit, struct moment now,
@@ -651,60 +418,41 @@ static bool lanes_at_once(struct mg_shadow *s, const struct mg_access *a, unsign
     if (writes ? may_not_write(&l, now, a->mask, who) : may_not_read(&l, now, a->mask, who))
         return false;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << LANE_SHIFT,
-                       r = l.cell[lane] / ROW_WORDS;
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << MG_WHO_LANE;
+        const uint32_t r = l.cell[lane] / ROW_WORDS, at = l.cell[lane] % 32;
         uint32_t *const cell = words + l.cell[lane];
-        struct mg_row_sum *const sum = &s->sums[r];
         if (writes) {
             if (cell[0] == now.now && cell[W_WHO] != me)
                 return false;
             cell[0] = now.now;
             cell[W_WHO] = me;
-            sum->written = now.now;
-            mg__shadow_wrote(s, r, 1u << l.cell[lane] % 32);
-            mg__shadow_stale(s, r);
+        } else if (cell[R_TIME] == now.now) { /* another one of these lanes, too */
+            (void)read_one(now, &s->rows[r], at, me);
         } else {
-            sum->read = now.now;
-            if (cell[R_TIME] == now.now) { /* another one of these lanes, too */
-                (void)read_one(now, &s->rows[r], l.cell[lane] % 32, me);
-                continue;
-            }
             cell[R_TIME] = l.read[lane];
             cell[R_WHO] = l.r[lane];
         }
+        lane_did(s, r, at, now.now, writes);
     }
     return true;
 }
 
-static inline __attribute__((always_inline)) bool each_lane(const struct mg_order *o, struct mg_shadow *s,
-                                                            const struct mg_access *a, unsigned unit, uint32_t who,
-                                                            enum mg_lanes what, bool init)
+static inline __attribute__((always_inline)) bool each_lane(struct mg_shadow *s, const struct mg_access *a,
+                                                            unsigned unit, struct moment now, uint32_t who,
+                                                            enum mg_lanes what)
 {
-    const bool writes = what != MG_LANES_READ;
-    const struct moment now =
-        moment_of(o, who, init); /* it and these stay: stores need not be thought to change them */
     struct mg_order_row *const rows = s->rows;
-    struct mg_row_sum *const sums = s->sums;
-    uint32_t *const written = s->written, *const fresh = s->fresh;
-    const uint64_t *const address = a->address;
-    const uint32_t reach = a->width - 1;
-    s->read = now.now;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << LANE_SHIFT;
-        const uint64_t last = (address[lane] + reach) >> unit;
-        for (uint64_t u = address[lane] >> unit; u <= last; u++) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << MG_WHO_LANE;
+        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
+        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
             const uint64_t r = u / 32;
             const unsigned at = u % 32;
             if (!(what == MG_LANES_READ    ? read_one(now, &rows[r], at, me)
                   : what == MG_LANES_WRITE ? write_one(now, &rows[r], at, me)
                                            : atomic_one(now, &rows[r], at, me)))
                 return false;
-            *(writes ? &sums[r].written : &sums[r].read) = now.now;
-            if (writes) {
-                written[r] |= 1u << at;
-                fresh[r] |= 1u << at;
-                mg__shadow_stale(s, r);
-            }
+            lane_did(s, r, at, now.now, what != MG_LANES_READ);
         }
     }
     return true;
@@ -714,17 +462,17 @@ bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struc
                       uint32_t who, enum mg_lanes what, bool init)
 {
     enum { MANY = 24 }; /* lanes, for which it pays */
-    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && __builtin_popcount(a->mask) > MANY) {
-        s->read = o->now;
-        return lanes_at_once(s, a, unit, moment_of(o, who, init), who, what == MG_LANES_WRITE);
-    }
+    const struct moment now = moment_of(o, who, init);
+    s->read = o->now;
+    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && __builtin_popcount(a->mask) > MANY)
+        return lanes_at_once(s, a, unit, now, who, what == MG_LANES_WRITE);
     switch (what) {
     case MG_LANES_READ:
-        return each_lane(o, s, a, unit, who, MG_LANES_READ, init);
+        return each_lane(s, a, unit, now, who, MG_LANES_READ);
     case MG_LANES_WRITE:
-        return each_lane(o, s, a, unit, who, MG_LANES_WRITE, false);
+        return each_lane(s, a, unit, now, who, MG_LANES_WRITE);
     default:
-        return each_lane(o, s, a, unit, who, MG_LANES_ATOMIC, init);
+        return each_lane(s, a, unit, now, who, MG_LANES_ATOMIC);
     }
 }
 
@@ -760,8 +508,7 @@ bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct
 {
     struct mg_held_lanes lanes = {.atomic = atomic};
     uint64_t rows[HELD_WORDS];
-    if (s->odd > o->floor || s->nstale > HELD_WORDS ||
-        !(s->held || (s->held = malloc(MG_HELD * sizeof(*s->held)))) ||
+    if (s->odd > o->floor || s->nstale > HELD_WORDS || !(s->held || (s->held = malloc(MG_HELD * sizeof(*s->held)))) ||
         !(s->lanes || (s->lanes = malloc(MG_HELD * sizeof(*s->lanes)))))
         return false;
     if (!mg__shadow_lanes_written(s, a, &lanes))

@@ -76,7 +76,7 @@ static inline void mg__access_reach(struct mg_access *a, uint64_t *least, uint64
         *most = a->base + (uint64_t)(int64_t)a->pattern->high;
     } else {
         mg__access_lanes(a);
-        mg__quick_bounds(a, least, most);
+        mg__memo_bounds(a, least, most);
     }
 }
 
@@ -84,6 +84,6 @@ static inline const struct mg_memo *mg__access_memo(struct worker *w, const stru
 {
     if (a->pattern)
         return mg__memos_find(&w->learnt.memos, a, unit);
-    return mg__quick_shape(&w->learnt.shapes[a->insn], a, unit) ? &w->learnt.shapes[a->insn].memo : NULL;
+    return mg__memo_last(&w->learnt.shapes[a->insn], a, unit) ? &w->learnt.shapes[a->insn].memo : NULL;
 }
 #endif

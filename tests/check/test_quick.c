@@ -77,7 +77,7 @@ static struct found by_lanes(struct history *h, const struct mg_access *a, bool 
 static bool lane_by_lane(struct history *h, const struct mg_access *a, enum mg_lanes what, bool init, uint32_t who)
 {
     uint64_t least, most;
-    mg__quick_bounds(a, &least, &most);
+    mg__memo_bounds(a, &least, &most);
     mg__shadow_settle_near(h->order, &h->shadow, least / 4, (most + a->width - 1) / 4);
     return mg__shadow_lanes(h->order, &h->shadow, a, 2, who, what, init && what != MG_LANES_WRITE);
 }
@@ -91,9 +91,9 @@ static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *me
         return false;
     if (me.class == MG_ORDER_STRONG)
         return a->width == 4 && lane_by_lane(h, a, MG_LANES_ATOMIC, init, who);
-    const struct mg_memo *memo = a->pattern                        ? mg__memos_find(memos, a, 2)
-                                 : mg__quick_shape(last, a, 2) ? &last->memo
-                                                                  : NULL;
+    const struct mg_memo *memo = a->pattern                  ? mg__memos_find(memos, a, 2)
+                                 : mg__memo_last(last, a, 2) ? &last->memo
+                                                             : NULL;
     if (!memo)
         return !h->global && lane_by_lane(h, a, what, init, who);
     uint64_t base = (a->address[__builtin_ctz(a->mask)] + (uint64_t)(int64_t)memo->low) / 4;
