@@ -259,9 +259,9 @@ bool mg__launch_turn(struct mg_device_taken *t, struct mg_queue *q, bool *moved,
     bool over = !t->run || mg__simt_turn(t->run, moved);
     if (o->runs)
         o->runs(NULL);
-    uint64_t now = mg__time_ns();
-    q->useful += *moved ? now - start : 0;
-    t->waited |= !over && mg__simt_polls(t->run);
+    uint64_t now = mg__time_ns(), polls = over ? 0 : mg__simt_polls(t->run);
+    q->useful += *moved ? (polls ? MG_MAX(polls, start) : now) - start : 0;
+    t->waited |= polls != 0;
     t->useful = q->useful;
     t->rested = !over || t->rested;
     if (!over)

@@ -432,9 +432,9 @@ bool mg__simt_turn(struct mg_run *run, bool *moved)
     return over;
 }
 
-bool mg__simt_polls(const struct mg_run *run)
+uint64_t mg__simt_polls(const struct mg_run *run)
 {
-    return run->polled;
+    return run->polls_since;
 }
 
 enum mg_status mg__simt_status(const struct mg_run *run, struct mg_diag *diag)

@@ -118,6 +118,8 @@ void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices)
     uint32_t least = worker->run->rested ? IDLE : IDLE_FIRST;
     uint32_t most = least + IDLE_HELD * worker->held, n = worker->run->program->nsegments;
     worker->idle = idle ? worker->idle + 1 : 0;
+    if (worker->idle == 1)
+        worker->idle_since = mg__time_ns();
     worker->spent += idle ? 0 : slices;
     if (worker->idle == most / 2 && !worker->seen)
         worker->seen = calloc(2 * (size_t)n + 1, sizeof *worker->seen);
@@ -279,7 +281,7 @@ bool mg__run(struct mg_run *run)
     mg__pool_run(run->simt->pool, run->nworkers, work, run);
     if (!first->ended) {
         run->moved = has_moved(first);
-        run->polled = first->spent < SLICES;
+        run->polls_since = first->spent < SLICES ? first->idle_since : 0;
         mg__spin_look(first);
         run->rested = true;
         return false;

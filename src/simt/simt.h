@@ -137,7 +137,7 @@ enum mg_status mg__simt_begin(struct mg_simt *simt, struct mg_simt_kernel *kerne
 /* True: it is over. Else the turn is: it seems to wait for what it does not do itself, or has run for long, or there is
  * no room on the device; *moved: it has done more than wait. How long turns are is told by what warps do. */
 bool mg__simt_turn(struct mg_run *run, bool *moved);
-bool mg__simt_polls(const struct mg_run *run); /* it rests because its threads only poll */
+uint64_t mg__simt_polls(const struct mg_run *run); /* it rests because its threads only poll since then; 0: for else */
 void mg__simt_excuse(struct mg_run *run, uint64_t ns); /* its time limit does not run for as long, after a turn */
 void mg__simt_abandon(struct mg_run *run);             /* its next turn ends it as if its time were over */
 /* All of it goes round in loops that change nothing, and will for ever, unless others write memory. */

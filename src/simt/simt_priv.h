@@ -517,6 +517,7 @@ struct mg_worker {
     bool drained;                    /* there are no more to begin */
     bool rests;                      /* the turn of a patient launch is over */
     uint32_t idle;                   /* shares in a row in which blocks only polled */
+    uint64_t idle_since;             /* mg__time_ns at the end of the first of them */
     uint64_t spent;                  /* slices of the turn */
     uint64_t *seen; /* by segment: executed before the turn, and when half of its idle shares were over */
     struct mg_spin *spin;            /* whether it only goes round (spin.c) */
@@ -594,7 +595,7 @@ struct mg_run {
     bool in_order;        /* an observer asks for one worker */
     bool own_workspace;
     int clock;            /* the observer that is its clock, -1: none */
-    bool polled;          /* its last turn ended because it only polls, and not because it was long */
+    uint64_t polls_since; /* its last turn ended because it only polls since then (mg__time_ns); 0: for else */
     unsigned observing;   /* observers that have begun it */
     enum mg_status status; /* how it ended, and why */
     struct mg_diag diag;
