@@ -17,10 +17,16 @@ endif()
 set(MARGAY_CUDA_ARCH 90 CACHE STRING "Compute capability that CUDA code is compiled for: its machine code, and its PTX")
 option(MARGAY_CUDA_PTX_ONLY "Compile CUDA code to PTX alone: enough for the simulator, and quicker" OFF)
 
-# What compiles in a build, in place of nvcc itself: it can take what another build folder made.
+# What compiles in a build, in place of nvcc itself: it takes what the same command made before. MARGAY_NVCC_KEEPS is that
+# as one program, for tests; empty without nvcc.
 get_filename_component(MARGAY_NVCC_MAKES ${CMAKE_CURRENT_LIST_DIR}/../tools/nvcc.sh ABSOLUTE)
 list(APPEND MARGAY_NVCC_MAKES ${CMAKE_BINARY_DIR} ${MARGAY_NVCC})
+set(MARGAY_NVCC_KEEPS "")
 if(MARGAY_NVCC)
+    set(MARGAY_NVCC_KEEPS ${CMAKE_BINARY_DIR}/nvcc)
+    string(REPLACE ";" "' '" words "${MARGAY_NVCC_MAKES}")
+    file(WRITE ${MARGAY_NVCC_KEEPS} "#!/bin/sh\nexec '${words}' \"$@\"\n")
+    file(CHMOD ${MARGAY_NVCC_KEEPS} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
     get_filename_component(MARGAY_CUDA_ROOT ${MARGAY_NVCC} REALPATH)
     get_filename_component(MARGAY_CUDA_ROOT ${MARGAY_CUDA_ROOT} DIRECTORY)
     get_filename_component(MARGAY_CUDA_ROOT ${MARGAY_CUDA_ROOT} DIRECTORY)
