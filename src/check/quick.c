@@ -400,11 +400,12 @@ MG_WIDE static bool may_not_write(const struct lanes *l, struct moment m, uint32
     return bad & 1;
 }
 
-static inline void lane_did(struct mg_shadow *s, uint64_t r, unsigned at, uint32_t now, bool writes)
+/* Units of row r, a bit each. */
+static inline void lanes_did(struct mg_shadow *s, uint64_t r, uint32_t units, uint32_t now, bool writes)
 {
     *(writes ? &s->sums[r].written : &s->sums[r].read) = now;
     if (writes) {
-        mg__shadow_wrote(s, r, 1u << at);
+        mg__shadow_wrote(s, r, units);
         mg__shadow_stale(s, r);
     }
 }
@@ -432,7 +433,7 @@ static bool lanes_at_once(struct mg_shadow *s, const struct mg_access *a, unsign
             cell[R_TIME] = l.read[lane];
             cell[R_WHO] = l.r[lane];
         }
-        lane_did(s, r, at, now.now, writes);
+        lanes_did(s, r, 1u << at, now.now, writes);
     }
     return true;
 }
@@ -442,20 +443,28 @@ static inline __attribute__((always_inline)) bool each_lane(struct mg_shadow *s,
                                                             enum mg_lanes what)
 {
     struct mg_order_row *const rows = s->rows;
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+    const uint32_t each = MG_MAX(a->width >> unit, 1u);
+    uint64_t row = (a->address[__builtin_ctz(a->mask)] >> unit) / 32;
+    uint32_t units = 0; /* of that row, so far */
+    bool good = true;
+    for (uint32_t rest = a->mask; rest && good; rest &= rest - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << MG_WHO_LANE;
-        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
-        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
-            const uint64_t r = u / 32;
-            const unsigned at = u % 32;
-            if (!(what == MG_LANES_READ    ? read_one(now, &rows[r], at, me)
-                  : what == MG_LANES_WRITE ? write_one(now, &rows[r], at, me)
-                                           : atomic_one(now, &rows[r], at, me)))
-                return false;
-            lane_did(s, r, at, now.now, what != MG_LANES_READ);
+        uint64_t u = a->address[lane] >> unit;
+        for (uint32_t k = 0; k < each && good; k++, u++) {
+            if (u / 32 != row) {
+                lanes_did(s, row, units, now.now, what != MG_LANES_READ);
+                row = u / 32;
+                units = 0;
+            }
+            good = what == MG_LANES_READ    ? read_one(now, &rows[row], u % 32, me)
+                   : what == MG_LANES_WRITE ? write_one(now, &rows[row], u % 32, me)
+                                            : atomic_one(now, &rows[row], u % 32, me);
+            units |= good ? 1u << u % 32 : 0;
         }
     }
-    return true;
+    if (units)
+        lanes_did(s, row, units, now.now, what != MG_LANES_READ);
+    return good;
 }
 
 bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,

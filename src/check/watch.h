@@ -74,6 +74,9 @@ static inline void mg__access_reach(struct mg_access *a, uint64_t *least, uint64
     if (a->pattern) {
         *least = a->base + (uint64_t)(int64_t)a->pattern->low;
         *most = a->base + (uint64_t)(int64_t)a->pattern->high;
+    } else if (a->most) {
+        *least = a->least;
+        *most = a->most;
     } else {
         mg__access_lanes(a);
         mg__memo_bounds(a, least, most);

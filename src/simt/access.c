@@ -85,6 +85,7 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->block = e->target = 0;
     e->warp = 0;
     e->address = NULL;
+    e->most = 0;
     e->where = NULL;
     e->at = NULL;
     e->pattern = NULL;
@@ -170,10 +171,12 @@ static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_
 
 /* To all: an access whose shape is not remembered is one that occurred once. */
 static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
-                   int32_t var, uint8_t *const where[32])
+                   uint64_t least, uint64_t most, int32_t var, uint8_t *const where[32])
 {
     struct mg_access *e = of_warp(w, op, mask, space, var);
     e->address = address;
+    e->least = least;
+    e->most = most;
     e->where = where;
     mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES);
 }
@@ -641,7 +644,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     if (run->want_every && one_object && goes_unheard(w, op, space, mask, least, most + bytes, 0, NULL, address))
         return true;
     if (run->want_shapes || run->want_every)
-        report(w, op, mask, space, address, var, where);
+        report(w, op, mask, space, address, least, most, var, where);
     return true;
 }
 

@@ -537,6 +537,10 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
+        if (w->sites[mem->site].skip) {                                                                                \
+            no_lead(w, mem);                                                                                           \
+            return SLOW(w, op, mask);                                                                                  \
+        }                                                                                                              \
         const struct mg_shape *s = watched_shape(w, mem, mask, ADDR64, ALONE, &base);                                  \
         narrow();                                                                                                      \
         if (MG_UNLIKELY(!s))                                                                                           \

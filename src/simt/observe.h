@@ -209,6 +209,7 @@ struct mg_access {
     /* By lane, NULL: see mg__access_lanes. Shared, local, const, param: offset in that space; global: device
      * address. Junk in idle lanes. */
     const uint64_t *address;
+    uint64_t least, most; /* of these addresses; `most` is 0: nobody has looked */
     /* Likewise; MG_OBSERVE_EVERY: where each lane reads or writes, as host pointers. NULL of an access that faults. */
     uint8_t *const *where;
     /* If not NULL all lanes lie in one variable or allocation, and a lane's address is `base`, the first active lane's,
