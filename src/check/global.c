@@ -67,7 +67,9 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
                           .leaves_unwritten = leaves_unwritten,
                           .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
         uint8_t value[4];
-        if (site->writes && l->ordered)
+        if (site->atomic && l->ordered) /* what it leaves hangs on what it finds */
+            t.differs = true;
+        else if (site->writes && l->ordered)
             t.differs = !mg__same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
         else if (site->writes &&
                  mg__value_of(a, mg__element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
@@ -78,7 +80,7 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
     }
 }
 
-/* The same of all lanes, for blocks that run in order: of a plain access in a few instructions a word. */
+/* The same of all lanes, for blocks that run in order: mostly in a few instructions a word. */
 static void touch_in_order(struct worker *w, struct mg_access *a, const struct site *site, int32_t k)
 {
     struct launch *l = w->launch;
@@ -89,7 +91,7 @@ static void touch_in_order(struct worker *w, struct mg_access *a, const struct s
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t offset = a->address[lane] - r->address;
-        bool quick = !site->atomic && !((offset | a->width) & 3);
+        bool quick = !((offset | a->width) & 3);
         for (uint64_t word = offset / 4; quick && word < (offset + a->width) / 4; word++)
             quick = mg__ordered_word(l, r, &o, word);
         if (!quick) /* from its first word on: what was done is done again */
