@@ -48,7 +48,7 @@ struct mg_advise_shape *mg__shapes_recent(const struct mg_shapes *set, const str
 struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_advise_shape *like);
 bool mg__shapes_keeps(const struct mg_shapes *set, uint64_t hash); /* not thinned away */
 bool mg__shapes_add(struct mg_shapes *set, const struct mg_advise_shape *shape); /* a new one; false: out of memory */
-bool mg__shapes_merge(struct mg_shapes *to, const struct mg_shapes *from);
+bool mg__shapes_merge(struct mg_shapes *to, struct mg_shapes *from);
 void mg__shapes_sort(struct mg_shapes *set);
 void mg__shapes_free(struct mg_shapes *set);
 
@@ -64,8 +64,8 @@ struct mg_word { /* a word of the block's shared memory */
     uint16_t writer;  /* thread + 1 of the last write */
     bool by_other_thread, by_other_warp; /* read, or written again, by one that did not write it */
 };
-struct mg_walk { /* a site's addresses in the order of its threads: of each its first and its second access */
-    uint64_t first[MG_MAX_THREADS], second[MG_MAX_THREADS]; /* 0: none */
+struct mg_walk { /* of one thread at one site: the addresses of its first and its second access; 0: none */
+    uint64_t first, second;
 };
 /* A sector, as one site of the block used it. */
 struct mg_advise_sector {
@@ -88,7 +88,7 @@ struct mg_advise_block {
     struct mg_word *words; /* nwords of them */
     uint32_t nwords;
     uint64_t *moved;       /* by site: sectors that its accesses moved */
-    struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
+    struct mg_walk **walks; /* by site, by thread; NULL in blocks other than the middle one */
     uint32_t **latest;      /* by site; by thread: the sector of its latest access; NULL: there was none */
     uint32_t nsites;
 };

@@ -257,10 +257,10 @@ static void walk_on(struct mg_walk *walk, const struct mg_access *a)
 {
     for (uint32_t m = a->mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;
-        if (!walk->first[thread])
-            walk->first[thread] = a->address[lane];
-        else if (!walk->second[thread])
-            walk->second[thread] = a->address[lane];
+        if (!walk[thread].first)
+            walk[thread].first = a->address[lane];
+        else if (!walk[thread].second)
+            walk[thread].second = a->address[lane];
     }
 }
 
@@ -418,7 +418,7 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
         return true;
     bool walks = b->walks && site < MG_WALKS;
     if (walks && !b->walks[site])
-        b->walks[site] = calloc(1, sizeof(**b->walks));
+        b->walks[site] = calloc((size_t)b->nwarps * 32, sizeof(**b->walks));
     if (!b->latest[site])
         b->latest[site] = calloc((size_t)b->nwarps * 32, sizeof(**b->latest));
     if ((walks && !b->walks[site]) || !b->latest[site])

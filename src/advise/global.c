@@ -251,7 +251,7 @@ static unsigned sectors_of_block(const struct mg_facts *f, const struct mg_walk 
         unsigned n = 0;
         for (unsigned t = 32 * warp; t < MG_MIN(32 * warp + 32, f->threads); t++) {
             unsigned in = t % (bx * by), from = exchanged ? t - in + in % by * bx + in / by : t;
-            uint64_t at = walk->first[from];
+            uint64_t at = walk[from].first;
             const unsigned sector = f->arch->sector_bytes;
             for (uint64_t s = at / sector; at && s <= (at + width - 1) / sector && n < MG_COUNT(seen); s++) {
                 unsigned k = 0;

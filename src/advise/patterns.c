@@ -162,14 +162,14 @@ void mg__facts_find_steps(struct mg_facts *f, const struct mg_advise_block *b)
         const struct mg_walk *w = b->walks[site];
         struct vote x = {0}, y = {0}, next = {0};
         for (uint32_t t = 0; w && t < f->threads; t++) {
-            if (!w->first[t])
+            if (!w[t].first)
                 continue;
-            if (t % bx + 1 < bx && t + 1 < f->threads && w->first[t + 1])
-                vote(&x, (int64_t)(w->first[t + 1] - w->first[t]));
-            if (t + bx < f->threads && w->first[t + bx])
-                vote(&y, (int64_t)(w->first[t + bx] - w->first[t]));
-            if (w->second[t])
-                vote(&next, (int64_t)(w->second[t] - w->first[t]));
+            if (t % bx + 1 < bx && t + 1 < f->threads && w[t + 1].first)
+                vote(&x, (int64_t)(w[t + 1].first - w[t].first));
+            if (t + bx < f->threads && w[t + bx].first)
+                vote(&y, (int64_t)(w[t + bx].first - w[t].first));
+            if (w[t].second)
+                vote(&next, (int64_t)(w[t].second - w[t].first));
         }
         f->sites[site].step_x = elected(&x);
         f->sites[site].step_y = f->info->block.y > 1 ? elected(&y) : 0;

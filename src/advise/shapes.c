@@ -7,7 +7,7 @@
  */
 #include "advise/advise_priv.h"
 
-enum { FIRST_SLOTS = 32 };
+enum { FIRST_SLOTS = 8 };
 
 uint64_t mg__shape_hash(const struct mg_advise_shape *s)
 {
@@ -119,8 +119,15 @@ bool mg__shapes_add(struct mg_shapes *set, const struct mg_advise_shape *shape)
     return true;
 }
 
-bool mg__shapes_merge(struct mg_shapes *to, const struct mg_shapes *from)
+bool mg__shapes_merge(struct mg_shapes *to, struct mg_shapes *from)
 {
+    if (!to->count && to->level <= from->level) { /* as it is, of a launch with one worker */
+        const struct mg_shapes was = *to;
+        *to = *from;
+        to->most = was.most;
+        *from = was;
+        return true;
+    }
     thin(to, from->level);
     for (uint32_t i = 0; i < from->count; i++) {
         struct mg_advise_shape *have = mg__shapes_find(to, &from->at[i]);

@@ -35,7 +35,7 @@ _Static_assert(MG_TIME_BLOCKS <= 16, "a bit for each");
 
 static bool table_make(struct table *t, size_t size)
 {
-    enum { FIRST = 256 };
+    enum { FIRST = 16 };
     *t = (struct table){.slots = calloc(FIRST, size), .mask = FIRST - 1};
     return t->slots != NULL;
 }
