@@ -537,6 +537,7 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
+        polling(w, mem);                                                                                               \
         if (w->sites[mem->site].skip) {                                                                                \
             no_lead(w, mem);                                                                                           \
             return SLOW(w, op, mask);                                                                                  \
@@ -570,7 +571,7 @@ static ALWAYS_INLINE bool is_word(const struct mg_mem *mem, uint32_t mask)
     return mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64;
 }
 #define WATCHED_LOAD(name, ADDR64, ALONE, WHERE, ON)                                                                   \
-    WATCHED(name, ADDR64, ALONE, load_slow, WHERE, polling(w, mem);                                                    \
+    WATCHED(name, ADDR64, ALONE, load_slow, WHERE,                                                                     \
             if (MG_LIKELY(is_word(mem, mask) && mem->reg[0] >= 0)) load_word(s, mg__slot(w, mem->reg[0]), p);          \
             else load_other(w, mem, mask, s, p), ON)
 #define WATCHED_STORE(name, ADDR64, ALONE, WHERE, ON)                                                                  \
