@@ -24,6 +24,7 @@ cat "$source" "$header" >"$out"
 END
 chmod +x "$dir/compiler"
 export COUNT="$dir/count"
+unset MARGAY_TWIN NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
 : >"$COUNT"
 compile() { # BUILD OUT ARG...
     folder=$dir/$1 made=$dir/$1/$2
