@@ -48,7 +48,7 @@ struct mg_advise_shape *mg__shapes_recent(const struct mg_shapes *set, const str
 struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_advise_shape *like);
 bool mg__shapes_keeps(const struct mg_shapes *set, uint64_t hash); /* not thinned away */
 bool mg__shapes_add(struct mg_shapes *set, const struct mg_advise_shape *shape); /* a new one; false: out of memory */
-bool mg__shapes_merge(struct mg_shapes *to, struct mg_shapes *from);
+bool mg__shapes_merge(struct mg_shapes *to, struct mg_shapes *from); /* `from` may be emptied */
 void mg__shapes_sort(struct mg_shapes *set);
 void mg__shapes_free(struct mg_shapes *set);
 

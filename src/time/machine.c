@@ -30,7 +30,9 @@ enum {
     REFUSALS = 100000 /* beyond: who holds the lock waits for who wants it, which was otherwise in the launch */
 };
 #define QUEUE 64 /* at least QUEUED */
-#define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
+#ifndef MG_TIME_OPS /* most of a launch, what is left then goes on at the same pace; fewer for the fuzzer */
+#define MG_TIME_OPS 6000000u
+#endif
 
 struct pending {
     uint32_t other, meet; /* the other way, UINT32_MAX: taken; where both meet */
@@ -832,7 +834,7 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
     if (good) {
         for (uint32_t k = 0; k < m->resident && x.begun < x.own; k++)
             begin_block(&x, k, 0);
-        const uint64_t most = m->enough ? MG_MIN(m->enough, (uint64_t)MOST_OPS) : MOST_OPS;
+        const uint64_t most = m->enough ? MG_MIN(m->enough, (uint64_t)MG_TIME_OPS) : MG_TIME_OPS;
         while (x.ready.n && x.executed < most && x.refused < REFUSALS) {
             step(&x, mg__ready_take(&x.ready));
             mg__ready_close(&x.ready);
