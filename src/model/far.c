@@ -46,15 +46,16 @@ struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far k
     }
     for (unsigned i = 0; i < n; i++)
         for (uint64_t sector = key[i] / unit * unit; sector < key[i] + width; sector += unit) {
-            uint64_t bytes = bytes_of(key[i], width, sector, unit);
             bool known = false; /* a lane before it has been here, in the same turn */
-            for (unsigned k = 0; k < n && !known; k++) {
-                const uint64_t others = turn[k] == turn[i] ? bytes_of(key[k], width, sector, unit) : 0;
-                known = others && k < i;
-                bytes |= others;
-            }
-            cost.sectors += !known;
-            cost.sent += known ? 0 : stores && !one_piece(bytes) ? 2 : 1;
+            for (unsigned k = 0; k < i && !known; k++)
+                known = turn[k] == turn[i] && key[k] < sector + unit && key[k] + width > sector;
+            if (known)
+                continue;
+            uint64_t bytes = 0;
+            for (unsigned k = 0; k < n && stores; k++)
+                bytes |= turn[k] == turn[i] ? bytes_of(key[k], width, sector, unit) : 0;
+            cost.sectors++;
+            cost.sent += stores && !one_piece(bytes) ? 2 : 1;
         }
     if (kind == MG_FAR_ATOM) {
         cost.sectors *= 2;

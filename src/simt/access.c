@@ -648,13 +648,40 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     return true;
 }
 
+/* Generic addresses that all lie in one window, as they mostly do; or outside of any, where those of lane 0 do, and
+ * within the size of one. False: they do not. */
+static bool access_window(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
+                          uint8_t *where[32], bool *good)
+{
+    const struct mg_simt *simt = w->worker->run->simt;
+    const uint64_t base = op->u.mem->cluster ? simt->shared_window : 0, first = address[__builtin_ctz(mask)] + base;
+    uint64_t apart = 0, offset[32];
+    for (unsigned i = 0; i < 32; i++)
+        apart |= mask >> i & 1 ? (address[i] + base) ^ first : 0;
+    if (apart >= MG_WINDOW_SIZE || first - simt->param_window < MG_WINDOW_SIZE)
+        return false;
+    const uint64_t s = first - simt->shared_window, l = first - simt->local_window;
+    const bool shared = s < (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE, local = l < MG_WINDOW_SIZE;
+    const uint64_t more = base - (shared ? simt->shared_window : local ? simt->local_window : 0);
+    for (unsigned i = 0; i < 32; i++)
+        offset[i] = address[i] + more;
+    *good = shared && s >= MG_WINDOW_SIZE
+                ? mg__access_cluster(w, op, mask, offset, where)
+                : access_space(w, op, mask, shared ? MG_SPACE_SHARED : local ? MG_SPACE_LOCAL : MG_SPACE_GLOBAL, offset,
+                               where, true);
+    return true;
+}
+
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32])
 {
     const struct mg_mem *mem = op->u.mem;
     const struct mg_simt *simt = w->worker->run->simt;
+    bool good = false;
     if (mem->space != MG_SPACE_GENERIC)
         return access_space(w, op, mask, mem->space, address, where, false);
+    if (access_window(w, op, mask, address, where, &good))
+        return good;
     uint32_t shared = 0, cluster = 0, local = 0, param = 0;
     uint64_t offset[32], base = mem->cluster ? simt->shared_window : 0;
     for (unsigned i = 0; i < 32; i++) {

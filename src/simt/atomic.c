@@ -304,7 +304,7 @@ MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint3
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t b = m->dst64 ? ((const uint64_t *)bs)[i] : ((const uint32_t *)bs)[i];
         uint64_t c = m->dst64 ? ((const uint64_t *)cs)[i] : ((const uint32_t *)cs)[i];
-        uint32_t flush = mg__cluster_holds(w->block, where[i]) ? 0 : SEM_FTZ;
+        uint32_t flush = m->type == MG_T_F32 && !mg__cluster_holds(w->block, where[i]) ? SEM_FTZ : 0;
         uint64_t old = own             ? plain(m, where[i], b, c, flush, &changed)
                        : m->width == 8 ? atomic64(m, where[i], b, c, flush, &changed)
                        : m->width == 4 ? atomic32(m, where[i], b, c, flush, &changed)
@@ -367,7 +367,7 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom)
         if (!mg__access_slow(w, op, mask, address, where))
             return NULL;
     }
-    bool own = m->space == MG_SPACE_SHARED || w->worker->run->serial;
+    bool own = m->space == MG_SPACE_SHARED || m->cluster || w->worker->run->serial;
     if (m->type == MG_T_B128) {
         quads(w, m, mask, where);
         return op + 1;

@@ -78,7 +78,8 @@ bool mg__cluster_holds(const struct mg_block *b, const uint8_t *at); /* in the s
 /* As mg__access_slow, for lanes that are in those windows. */
 bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
                         uint8_t *where[32]);
-MG_HANDLER(mg__op_barrier_cluster);
+MG_HANDLER(mg__op_cluster_arrive);
+MG_HANDLER(mg__op_cluster_wait);
 MG_HANDLER(mg__op_cluster_named);
 MG_HANDLER(mg__op_mapa);
 MG_HANDLER(mg__op_getctarank);

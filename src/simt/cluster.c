@@ -35,7 +35,8 @@ void mg__cluster_check(struct mg_cluster *c)
     for (uint32_t r = 0; r < run->cluster_size; r++) {
         struct mg_block *b = &c->blocks[r];
         b->waits = false;
-        b->tier = NULL; /* compiled code may take it up again */
+        if (!b->engine)
+            b->tier = NULL; /* compiled code may take it up again */
         mg__block_event(b, MG_SYNC_CLUSTER);
         for (uint32_t k = 0; k < b->nwarps; k++) {
             struct mg_warp *w = &b->warps[k];
@@ -58,27 +59,31 @@ static const struct mg_op *undefined(struct mg_warp *w, const struct mg_op *op, 
     return NULL;
 }
 
-MG_HANDLER(mg__op_barrier_cluster)
+MG_HANDLER(mg__op_cluster_arrive)
+{
+    struct mg_cluster *c = w->block->cluster;
+    if (w->owed & mask)
+        return undefined(w, op, w->owed & mask, "comes to the cluster's barrier again before it has waited there");
+    w->came |= mask;
+    w->owed |= mask;
+    c->arrived += (uint32_t)__builtin_popcount(mask);
+    mg__cluster_check(c);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_cluster_wait)
 {
     struct mg_split *s = &w->splits.at[w->current];
-    struct mg_cluster *c = w->block->cluster;
+    if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask)) /* compiled code waits here, and goes on behind it */
+        return NULL;
     if (s->resumed) {
         s->resumed = false;
-        return op + 1;
-    }
-    if (op->mode == MG_SUB_ARRIVE) {
-        if (w->owed & mask)
-            return undefined(w, op, w->owed & mask, "comes to the cluster's barrier again before it has waited there");
-        w->came |= mask;
-        w->owed |= mask;
-        c->arrived += (uint32_t)__builtin_popcount(mask);
-        mg__cluster_check(c);
-        return op + 1;
+        w->owed &= ~mask;
+        return w->has_some ? mg__engine_behind(w, op, mask) : op + 1;
     }
     if (mask & ~w->owed)
         return undefined(w, op, mask & ~w->owed, "waits at the cluster's barrier and has not come there");
-    mg__cluster_check(c);
-    w->owed &= ~mask;
+    mg__cluster_check(w->block->cluster);
     if (!(w->came & mask)) { /* open: all of the block go on in the order of warps, and compiled code may take it up */
         s->pc = op;
         s->resumed = true;
@@ -165,6 +170,20 @@ struct mg_block *mg__cluster_at(struct mg_warp *w, const struct mg_op *op, const
     return mg__cluster_reach(w, op, lane, bytes, &offset, where);
 }
 
+/* The same, where nothing is wrong. */
+static struct mg_block *reach(const struct mg_warp *w, unsigned bytes, uint64_t *offset, uint8_t **where)
+{
+    const uint64_t window = *offset / MG_WINDOW_SIZE, at = *offset % MG_WINDOW_SIZE;
+    if (window > w->block->run->cluster_size)
+        return NULL;
+    struct mg_block *to = &w->block->cluster->blocks[window ? window - 1 : w->block->rank];
+    if (at & (bytes - 1) || to->live_warps == 0 || at + bytes > to->shared_size)
+        return NULL;
+    *where = to->shared + at;
+    *offset = at;
+    return to;
+}
+
 bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
                         uint8_t *where[32])
 {
@@ -172,10 +191,12 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
     const struct mg_block *to[32];
     uint64_t at[32];
     memcpy(at, offset, sizeof at);
+    const unsigned bytes = op->u.mem->width * op->u.mem->vec;
     w->worker->passes = run->goes_on;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        if ((to[i] = mg__cluster_reach(w, op, i, op->u.mem->width * op->u.mem->vec, &at[i], &where[i])))
+        if ((to[i] = reach(w, bytes, &at[i], &where[i])) ||
+            (to[i] = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i])))
             continue;
         if (!w->worker->passes || w->stop == MG_STOP_FAULT)
             return false;
@@ -197,24 +218,27 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
 /* mode: 1: 64 bits, 2: a generic address. d = the same place in the shared memory of rank b. */
 MG_HANDLER(mg__op_mapa)
 {
-    uint64_t base = op->mode & 2 ? w->block->run->simt->shared_window : 0;
+    const uint64_t base = op->mode & 2 ? w->block->run->simt->shared_window : 0;
+    const uint32_t size = w->block->run->cluster_size, own = w->block->rank, *rank = mg__slot(w, op->b);
+    const bool wide = op->mode & 1;
+    const void *from = mg__slot(w, op->a);
+    void *to = mg__slot(w, op->d);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        uint64_t a = (op->mode & 1 ? mg__lane64(w, op->a, i) : mg__lane32(w, op->a, i)) - base;
-        uint32_t rank = mg__lane32(w, op->b, i);
-        if (a / MG_WINDOW_SIZE > w->block->run->cluster_size)
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        const uint64_t a = (wide ? ((const uint64_t *)from)[i] : ((const uint32_t *)from)[i]) - base;
+        if (MG_UNLIKELY(a / MG_WINDOW_SIZE > size))
             return mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa of 0x%llx, which is no address of shared memory",
                              (unsigned long long)(a + base));
-        if (rank >= w->block->run->cluster_size) {
-            mg__fault(w, op, i, MG_ERR_TRAP, "mapa to block %u of a cluster of %u", rank, w->block->run->cluster_size);
+        if (MG_UNLIKELY(rank[i] >= size)) {
+            mg__fault(w, op, i, MG_ERR_TRAP, "mapa to block %u of a cluster of %u", rank[i], size);
             mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
             return NULL;
         }
-        a = a % MG_WINDOW_SIZE + (rank == w->block->rank ? 0 : (rank + 1) * MG_WINDOW_SIZE) + base;
-        if (op->mode & 1)
-            ((uint64_t *)mg__slot(w, op->d))[i] = a;
+        const uint64_t at = a % MG_WINDOW_SIZE + (rank[i] == own ? 0 : (rank[i] + 1) * MG_WINDOW_SIZE) + base;
+        if (wide)
+            ((uint64_t *)to)[i] = at;
         else
-            ((uint32_t *)mg__slot(w, op->d))[i] = (uint32_t)a;
+            ((uint32_t *)to)[i] = (uint32_t)at;
     }
     return op + 1;
 }

@@ -97,7 +97,7 @@ static bool describe_one(struct describe *D, uint32_t index)
                                .out = op->is->of,
                                .in = op->is->of + op->is->nout};
     D->call[index] = D->to->watched ? mg__watched_call(D->lanes, op) : mg__op_handler(D->lanes, op);
-    if (D->to->watched && (row->kind == MG_ENGINE_BARRIER || row->kind == MG_ENGINE_EXIT))
+    if (D->to->watched && (op->is->id == MG_DO_BARRIER || row->kind == MG_ENGINE_EXIT))
         o->effects |= MG_ENGINE_TELLS;
     if (row->effects & MG_ENGINE_ACCESS)
         return describe_access(D, o, op->u.mem);

@@ -233,6 +233,7 @@ static bool walk(struct mg_warp *w)
         bool waits = to->kind == MG_ENGINE_AT_BARRIER;
         uint32_t entry = waits ? to->entry : (uint32_t)(to - tier->code->points);
         if (read_in(w, &tier->code->points[entry])) {
+            w->splits.at[0].resumed = false;
             w->entry = entry;
             w->place = waits ? AT_BARRIER : READY;
             w->stop = MG_STOP_WAIT;
@@ -250,10 +251,16 @@ static bool walk(struct mg_warp *w)
     return w->stop != MG_STOP_FAULT;
 }
 
+/* Whether a barrier is the cluster's. */
+static bool of_cluster(const struct mg_block *b, const struct mg_engine_point *p)
+{
+    return b->warps[0].root->code->ops[p->op].is->id == MG_DO_CLUSTER_WAIT;
+}
+
 /* The warp has come to a barrier, and compiled code has not said so. */
 static void tell_come(struct mg_warp *w, const struct mg_engine_point *p)
 {
-    if (w->worker->calls.quiet)
+    if (w->worker->calls.quiet && !of_cluster(w->block, p))
         mg__tell_bar(w, &w->root->code->ops[p->op], ~0u);
 }
 
@@ -281,6 +288,7 @@ static bool follow(struct mg_warp *w)
             w->splits.at[0].mask = 0;
             w->block->live_threads -= 32;
             end_warp(w);
+            mg__cluster_check(w->block->cluster);
             return true;
         case MG_ENGINE_AT_FAULT:
             return false;
@@ -329,6 +337,15 @@ static void write_block(struct mg_block *b, bool on)
     }
 }
 
+bool mg__engine_yield(struct mg_block *b)
+{
+    if (!b->engine || b->fresh || !b->live_warps)
+        return false;
+    write_block(b, false);
+    b->engine = b->waits = false;
+    return true;
+}
+
 void mg__engine_settle(const struct mg_worker *worker)
 {
     for (uint32_t c = 0; worker->tier && c < worker->nclusters; c++)
@@ -346,8 +363,8 @@ static const struct mg_split *together_at(const struct mg_warp *w)
     for (size_t i = 0; i < w->splits.count; i++) {
         const struct mg_split *s = &w->splits.at[i];
         if (s->mask)
-            return s->mask == ~0u && s->frame == w->root && s->join < 0 &&
-                           (s->wait == MG_WAIT_NONE || s->wait == MG_WAIT_BARRIER)
+            return s->mask == ~0u && s->frame == w->root && s->join < 0 && !w->followed &&
+                           (s->wait == MG_WAIT_NONE || s->wait == MG_WAIT_BARRIER || s->wait == MG_WAIT_CLUSTER)
                        ? s
                        : NULL;
     }
@@ -436,7 +453,7 @@ bool mg__engine_take(struct mg_block *b)
         if (w->nleaves == 0)
             continue;
         w->splits.at[0] = *together_at(w);
-        w->place = w->splits.at[0].wait == MG_WAIT_BARRIER ? WRITTEN : WALKING;
+        w->place = w->splits.at[0].wait == MG_WAIT_NONE ? WALKING : WRITTEN;
         w->splits.at[0].wait = MG_WAIT_NONE;
         w->splits.count = 1;
         w->current = 0;
@@ -524,7 +541,7 @@ static void tell_open(struct mg_block *b, const struct mg_engine_point *at, bool
 {
     struct mg_warp *w = &b->warps[0];
     const struct mg_op *op = &w->root->code->ops[at->op];
-    if (!mg__wants_sync(w))
+    if (!mg__wants_sync(w) || of_cluster(b, at)) /* which cluster.c tells */
         return;
     if (quietly && mg__tell_met(b, op))
         return;
@@ -534,6 +551,25 @@ static void tell_open(struct mg_block *b, const struct mg_engine_point *at, bool
         mg__tell_open(b, mg__lane32(w, op->a, 0), b->live_threads);
     for (uint32_t k = 0; k < b->nwarps; k++)
         b->warps[k].told = false;
+}
+
+/* A warp at the cluster's barrier. WRONG: it has not come there, which the interpreter tells. */
+enum gate { OPEN, SHUT, WRONG };
+static enum gate gate_of(const struct mg_warp *w)
+{
+    return w->owed != ~0u ? WRONG : w->came ? SHUT : OPEN;
+}
+
+/* All that live stand there. Where it is open they have waited. */
+static enum gate cluster_gate(struct mg_block *b)
+{
+    enum gate gate = OPEN;
+    for (uint32_t k = 0; k < b->nwarps; k++)
+        if (b->warps[k].live)
+            gate = MG_MAX(gate, gate_of(&b->warps[k]));
+    for (uint32_t k = 0; k < b->nwarps && gate == OPEN; k++)
+        b->warps[k].owed = 0;
+    return gate;
 }
 
 /* The warp that is ready, and those behind it that are. */
@@ -562,11 +598,21 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
         bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
         if (alike && p->kind == MG_ENGINE_AT_EXIT) {
             b->live_warps = b->live_threads = 0;
+            mg__cluster_check(b->cluster);
             return MG_ENGINE_DONE;
         }
         if (!alike || p->kind != MG_ENGINE_AT_BARRIER) {
             part_ways(b, at);
             have_run(b, 0, ran, p);
+            return MG_ENGINE_INTERPRET;
+        }
+        if (of_cluster(b, p) && cluster_gate(b) != OPEN) {
+            part_ways(b, p);
+            for (uint32_t k = 0; k < b->nwarps; k++) {
+                b->warps[k].place = AT_BARRIER;
+                b->round.outside |= b->warps[k].outside != 0;
+            }
+            b->round.ran = true;
             return MG_ENGINE_INTERPRET;
         }
         at = p;
@@ -680,6 +726,21 @@ static const struct mg_engine_point *meeting(const struct mg_block *b, bool *wal
     return alike ? at : NULL;
 }
 
+/* Where warps are not all at one barrier, those at the cluster's go on as soon as that is open. */
+static bool pass_cluster(struct mg_block *b)
+{
+    bool passed = false;
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        struct mg_warp *w = &b->warps[k];
+        if (w->place != AT_BARRIER || !of_cluster(b, w->point) || gate_of(w) != OPEN)
+            continue;
+        w->owed = 0;
+        w->place = READY;
+        passed = true;
+    }
+    return passed;
+}
+
 enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
 {
     enum mg_engine_outcome outcome = MG_ENGINE_INTERPRET;
@@ -703,7 +764,14 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             return MG_ENGINE_STOPPED;
         bool walks;
         const struct mg_engine_point *at = meeting(b, &walks);
-        if (!at && !walks) { /* at different barriers: the interpreter finds out */
+        walks |= !at && pass_cluster(b);
+        enum gate gate = at && of_cluster(b, at) ? cluster_gate(b) : OPEN;
+        if (gate == SHUT) {
+            outcome = b->round.ran ? round_over(worker, b) : MG_ENGINE_INTERPRET;
+            b->waits = outcome == MG_ENGINE_INTERPRET;
+            return b->waits ? MG_ENGINE_WAITS : outcome;
+        }
+        if ((!at && !walks) || gate == WRONG) { /* at different barriers, or undefined: the interpreter finds out */
             write_block(b, false);
             return MG_ENGINE_INTERPRET;
         }

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 20u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 21u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -46,7 +46,7 @@ enum mg_engine_kind {
     MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes
                         * active. With `mem` an atomic: through calls->checked where its addresses, in[0], were compared
                         * with a record and counted */
-    MG_ENGINE_BARRIER, /* all threads of the block */
+    MG_ENGINE_BARRIER, /* all threads of the block, or of the cluster */
     MG_ENGINE_EXIT,    /* the kernel ends, for the lanes of `guard` ^ `invert` if it falls */
     MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
     MG_ENGINE_NOP

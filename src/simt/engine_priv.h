@@ -61,6 +61,7 @@ enum mg_engine_outcome {
     MG_ENGINE_DONE,
     MG_ENGINE_STOPPED,
     MG_ENGINE_PARKED,
+    MG_ENGINE_WAITS,    /* at the cluster's barrier */
     MG_ENGINE_LOOK,     /* what is due (worker->due) has to be done, then it can go on */
     MG_ENGINE_INTERPRET /* the interpreter goes on */
 };
@@ -74,6 +75,7 @@ bool mg__round_over(struct mg_block *b);
 void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *text, size_t size);
 
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
+bool mg__engine_yield(struct mg_block *b); /* the interpreter shall go on with it; false: it does */
 bool mg__engine_waits(const struct mg_warp *w); /* at the barrier that it is at, whatever its leaf says */
 /* The warps of all blocks that the worker holds, and that do not run now, as the interpreter has them. */
 void mg__engine_settle(const struct mg_worker *worker);

@@ -220,7 +220,7 @@ void mg__lower_bar_warp(struct mg_lower *L)
 /* ---- clusters ---- */
 void mg__lower_barrier_cluster(struct mg_lower *L)
 {
-    mg__lower_op(L, MG_DO_BARRIER_CLUSTER, 0, NULL, 0)->mode = L->insn->sub;
+    mg__lower_op(L, L->insn->sub == MG_SUB_ARRIVE ? MG_DO_CLUSTER_ARRIVE : MG_DO_CLUSTER_WAIT, 0, NULL, 0);
 }
 
 static void lower_cluster_address(struct mg_lower *L, bool map)

@@ -36,8 +36,9 @@ static struct place place_of(const struct mg_run *run, const struct mg_warp *w, 
 {
     struct place p = {.wait = s->wait, .barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : 0};
     if (s->wait == MG_WAIT_NONE && mg__engine_waits(w)) {
-        p.wait = MG_WAIT_BARRIER;
-        p.barrier = (uint8_t)mg__lane32(w, s->pc->a, 0);
+        const bool cluster = s->pc->is->id == MG_DO_CLUSTER_WAIT;
+        p.wait = cluster ? MG_WAIT_CLUSTER : MG_WAIT_BARRIER;
+        p.barrier = cluster ? 0 : (uint8_t)mg__lane32(w, s->pc->a, 0);
     }
     const struct mg_insn_info *i = &run->program->insns[MG_MIN(s->pc->insn, run->program->ninsns - 1)];
     const char *slash = strrchr(i->file, '/');

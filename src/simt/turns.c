@@ -207,8 +207,6 @@ static enum mg_outcome run_any(struct mg_worker *worker, struct mg_block *b)
     uint64_t start = timed ? mg__time_ns() : 0;
     const struct mg_tier *tier = worker->tier;
     enum mg_outcome outcome = MG_BLOCK_TAKEN;
-    b->stuck = 0;
-    b->looks = b->rounds = 0;
     while (outcome == MG_BLOCK_TAKEN) {
         if (!b->engine) {
             outcome = run_block(worker, b);
@@ -225,6 +223,9 @@ static enum mg_outcome run_any(struct mg_worker *worker, struct mg_block *b)
             break;
         case MG_ENGINE_PARKED:
             outcome = worker->due && !look(worker, b) ? MG_BLOCK_STOPPED : MG_BLOCK_PARKED;
+            break;
+        case MG_ENGINE_WAITS:
+            outcome = MG_BLOCK_WAITS;
             break;
         case MG_ENGINE_LOOK:
             if (!look(worker, b) || !mg__worker_rise(worker))
@@ -252,9 +253,22 @@ static bool release_cluster(struct mg_cluster *c)
     return released;
 }
 
+/* The interpreter finds out what they wait for. */
+static bool yield_cluster(struct mg_cluster *c)
+{
+    bool yielded = false;
+    for (uint32_t r = 0; r < c->blocks[0].run->cluster_size; r++)
+        yielded |= mg__engine_yield(&c->blocks[r]);
+    return yielded;
+}
+
 /* A turn for each of its blocks, and more as long as none of them was parked. */
 enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *c)
 {
+    for (uint32_t r = 0; r < worker->run->cluster_size; r++) {
+        c->blocks[r].stuck = 0;
+        c->blocks[r].looks = c->blocks[r].rounds = 0;
+    }
     for (bool parked = false; !parked;) {
         bool ran = false;
         for (uint32_t r = 0; r < worker->run->cluster_size; r++) {
@@ -272,10 +286,9 @@ enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *c)
                 mg__block_event(b, MG_SYNC_BLOCK_END);
                 if (--c->live == 0)
                     return MG_BLOCK_DONE;
-                mg__cluster_check(c);
             }
         }
-        if (!ran && !release_cluster(c)) {
+        if (!ran && !yield_cluster(c) && !release_cluster(c)) {
             mg__deadlock(c);
             return MG_BLOCK_STOPPED;
         }

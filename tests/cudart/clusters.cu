@@ -10,6 +10,8 @@
 // CASE stuck: STDERR: (barrier 1), warp 1 at clusters.cu:@cluster
 // CASE twice: EXPECT: 719
 // CASE twice: STDERR: a thread comes to the cluster's barrier again before it has waited there
+// CASE never: EXPECT: 719
+// CASE never: STDERR: a thread waits at the cluster's barrier and has not come there
 // CASE beyond: EXPECT: 719
 // CASE beyond: STDERR: mapa to block 2 of a cluster of 2
 // CASE ended: EXPECT: 719
@@ -312,6 +314,66 @@ static void test_meet()
     OK(cudaFree(out));
 }
 
+// The first warp goes on as soon as all have come, though the others of its block do not wait yet: they do once it has told them.
+__global__ void __cluster_dims__(2) apart(int *out)
+{
+    __shared__ volatile int told;
+    __shared__ int of[2];
+    cg::cluster_group cluster = cg::this_cluster();
+    unsigned r = cluster.block_rank(), t = threadIdx.x;
+    if (t == 0)
+        told = 0;
+    __syncthreads();
+    if (t < 2)
+        of[t] = 10 * r + t;
+    for (int k = 1; k < 30; k++) {
+        cluster.barrier_arrive();
+        if (t >= 32)
+            while (told < k)
+                ;
+        cluster.barrier_wait();
+        if (t == 0)
+            told = k;
+    }
+    out[128 * r + t] = *cluster.map_shared_rank(&of[t % 2], 1 - r);
+    cluster.sync();
+}
+
+// The first cluster meets until the last one has run, which may begin when others wait. Warps that end count no more.
+__global__ void __cluster_dims__(4) until(volatile int *flag, int *out)
+{
+    __shared__ int seen;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x >= 64)
+        return;
+    for (bool go = blockIdx.x < 4; go;) {
+        if (threadIdx.x == 0)
+            *cluster.map_shared_rank(&seen, (cluster.block_rank() + 1) % 4) = *flag;
+        cluster.sync();
+        go = !seen;
+        cluster.sync();
+    }
+    out[blockIdx.x] = 1;
+    if (blockIdx.x / 4 == gridDim.x / 4 - 1)
+        *flag = 1;
+}
+
+static void test_turns()
+{
+    int *out = managed<int>(256), *flag = managed<int>(1);
+    apart<<<2, 128>>>(out);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 256; i++)
+        TRUE(out[i] == 10 * (1 - i / 128) + i % 2);
+    memset(out, 0, 256 * sizeof(int));
+    until<<<16, 96>>>(flag, out);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 16; i++)
+        TRUE(out[i] == 1);
+    OK(cudaFree(out));
+    OK(cudaFree(flag));
+}
+
 // ---- what is refused, and what is asked ----
 __global__ void nothing(int *p) { if (threadIdx.x == 0) p[blockIdx.x] = 1; }
 __global__ void __cluster_dims__(2, 1, 1) two(int *p) { if (threadIdx.x == 0) p[blockIdx.x] = 1; }
@@ -377,6 +439,10 @@ __global__ void __cluster_dims__(2) twice()
 {
     asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
 }
+__global__ void __cluster_dims__(2) never()
+{
+    asm volatile("barrier.cluster.wait;" ::: "memory");
+}
 __global__ void __cluster_dims__(2) beyond(int *p)
 {
     __shared__ int s[32];
@@ -405,6 +471,8 @@ int main(int argc, char **argv)
             stuck<<<2, 64>>>();
         else if (!strcmp(what, "twice"))
             twice<<<2, 32>>>();
+        else if (!strcmp(what, "never"))
+            never<<<2, 64>>>();
         else if (!strcmp(what, "beyond"))
             beyond<<<2, 32>>>(p);
         else
@@ -421,8 +489,10 @@ int main(int argc, char **argv)
     test_stencil();
     test_ptx();
     test_meet();
-    if (!strcmp(what, "run"))
+    if (!strcmp(what, "run")) {
+        test_turns();
         test_limits();
+    }
     OK(cudaFree(p));
     DONE();
 }
