@@ -44,7 +44,9 @@
     CASE(nbody, "0f", (16 * 2048, 16 * 2048), (256, 1), (8, 1), 1, 2048)                                           \
     CASE(particles, "0fkc", (4 * 16384, 16 * 16384, 4 * 16385, 4 << 20), (128, 1), (128, 1), 1, 16384)             \
     CASE(spin_lock, "0i0", (8, 4 * 64 * 32 * 100, 4), (32, 1), (64, 1), 1, 100)                                    \
-    CASE(grid_barrier, "ii0", (4 * 8192, 4 * 8192, 4), (128, 1), (8, 1), 1, 100)
+    CASE(grid_barrier, "ii0", (4 * 8192, 4 * 8192, 4), (128, 1), (8, 1), 1, 100)                                   \
+    CASE(cluster_stencil, "0f", (4 * 65536, 4 * 65536), (256, 1), (256, 1), 1, 20)                                 \
+    CASE(cluster_histogram, "0i", (4 * 1024, 4 << 18), (256, 1), (64, 1), 1, 1 << 18)
 
 #define CASE(name, ...) void wild_##name(void *const *buffers, int n);
 WILD_CASES(CASE)

@@ -7,6 +7,9 @@
  * Products and sums are fused only where fma stands, so that plain C gives the same bits. The last argument is a size,
  * or the number of the launch where there are many.
  */
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
 typedef unsigned char u8;
 typedef unsigned u32;
 typedef unsigned long long u64;
@@ -595,4 +598,37 @@ KERNEL grid_barrier(u32 *a, u32 *b, volatile u32 *count, int n)
         }
         __syncthreads();
     }
+}
+
+/* ---- blocks of a cluster, in one another's shared memory ---- */
+KERNEL __cluster_dims__(4, 1, 1) cluster_stencil(float *out, const float *in, int n)
+{
+    __shared__ float tile[2][256];
+    const cg::cluster_group cluster = cg::this_cluster();
+    const u32 t = threadIdx.x, rank = cluster.block_rank();
+    tile[0][t] = in[here()];
+    cluster.sync();
+    const float *left = cluster.map_shared_rank(&tile[0][255], (rank + 3) % 4);
+    const float *right = cluster.map_shared_rank(&tile[0][0], (rank + 1) % 4);
+    for (int k = 0; k < n; k++) {
+        const float *now = tile[k % 2];
+        float a = t > 0 ? now[t - 1] : left[k % 2 * 256], b = t < 255 ? now[t + 1] : right[k % 2 * 256];
+        tile[(k + 1) % 2][t] = 0.25f * a + 0.5f * now[t] + 0.25f * b;
+        cluster.sync();
+    }
+    out[here()] = tile[n % 2][t];
+}
+
+KERNEL __cluster_dims__(4, 1, 1) cluster_histogram(u32 *out, const u32 *in, int n)
+{
+    __shared__ u32 bins[256];
+    const cg::cluster_group cluster = cg::this_cluster();
+    bins[threadIdx.x] = 0;
+    cluster.sync();
+    for (int i = here(); i < n; i += gridDim.x * blockDim.x) {
+        u32 key = in[i] % 1024;
+        atomicAdd(cluster.map_shared_rank(bins, key / 256) + key % 256, 1);
+    }
+    cluster.sync();
+    atomicAdd(&out[cluster.block_rank() * 256 + threadIdx.x], bins[threadIdx.x]);
 }

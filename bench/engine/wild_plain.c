@@ -567,3 +567,26 @@ CLONES void wild_grid_barrier(void *const *b, int n)
         to[i + k * THREADS] = from[i * 8 + k] * 3 + 1;
     }
 }
+
+/* ---- blocks of a cluster, in one another's shared memory ---- */
+CLONES void wild_cluster_stencil(void *const *b, int n)
+{
+    enum { WIDTH = 1024, ROWS = 64 };
+    float tile[2][WIDTH];
+    ALL(row, ROWS)
+    {
+        memcpy(tile[0], (const float *)b[1] + row * WIDTH, sizeof tile[0]);
+        for (int k = 0; k < n; k++) {
+            const float *now = tile[k % 2];
+            ALL(i, WIDTH)
+            tile[(k + 1) % 2][i] = 0.25f * now[(i + WIDTH - 1) % WIDTH] + 0.5f * now[i] + 0.25f * now[(i + 1) % WIDTH];
+        }
+        memcpy((float *)b[0] + row * WIDTH, tile[n % 2], sizeof tile[0]);
+    }
+}
+
+CLONES void wild_cluster_histogram(void *const *b, int n)
+{
+    ALL(i, n)
+    ((uint32_t *)b[0])[((const uint32_t *)b[1])[i] % 1024]++;
+}

@@ -55,6 +55,23 @@ void mg__cluster_meets(struct worker *w, struct block *b, uint64_t unit, const s
     }
 }
 
+void mg__cluster_meets_all(struct worker *w, struct block *b, struct mg_access *a, uint64_t first, uint64_t last)
+{
+    const unsigned unit = w->launch->code.unit_shared;
+    bool used = b->far.count > last - first; /* or one looks whether any is */
+    for (size_t k = 0; k < b->far.count && !used; k++)
+        used = b->far.at[k].unit - first <= last - first;
+    if (!used)
+        return;
+    mg__access_lanes(a);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        for (uint64_t u = a->address[lane] >> unit; u <= (a->address[lane] + a->width - 1) >> unit; u++)
+            if (b->far_at[2 * u] | b->far_at[2 * u + 1])
+                mg__cluster_meets(w, b, u, a, lane);
+    }
+}
+
 /* An access from another block, and what the block itself did since they met. */
 static void meets_own(struct worker *w, struct block *b, uint64_t unit, const struct mg_access *a, unsigned lane)
 {

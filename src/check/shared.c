@@ -116,16 +116,15 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
     return true;
 }
 
-/* An access that is in order, as most are. False: each lane must be looked at. */
-bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+/* An access that is in order among the block's own, as most are. False: each lane must be looked at. */
+static inline bool quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site,
+                         uint64_t least, uint64_t most)
 {
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
-    uint64_t least, most;
-    if (l->by_lanes || b->order->partial || b->hollow || b->far.count || (a->follow && *a->follow) || site->async ||
+    if (l->by_lanes || b->order->partial || b->hollow || (a->follow && *a->follow) || site->async ||
         (site->class != MG_ORDER_PLAIN && !site->atomic))
         return false;
-    mg__access_reach(a, &least, &most);
     if (least < site->lo || most + a->width > site->hi)
         return false;
     struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
@@ -140,6 +139,18 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
     if (!good) /* a warp may use again what one of its own lanes wrote */
         return quick_lanes(w, b, a, site, who, least, most);
     b->order->now += site->writes;
+    return true;
+}
+
+bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+{
+    uint64_t least, most;
+    mg__access_reach(a, &least, &most);
+    if (!quick(w, b, a, site, least, most))
+        return false;
+    if (b->far.count && w->launch->race)
+        mg__cluster_meets_all(w, b, a, least >> w->launch->code.unit_shared,
+                              (most + a->width - 1) >> w->launch->code.unit_shared);
     return true;
 }
 

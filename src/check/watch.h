@@ -50,6 +50,8 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
 void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);
 void mg__cluster_watch(struct worker *w, struct mg_access *a, const struct site *site);
 void mg__cluster_met(struct block *b);
+/* The block's access, in units [first, last], conflicts with none or some from other blocks since they all met. */
+void mg__cluster_meets_all(struct worker *w, struct block *b, struct mg_access *a, uint64_t first, uint64_t last);
 /* A use of `of`'s shared memory by a warp of `b`: whether that one has surely begun. One that `b` may not have known of
  * when it ended; and all of those. */
 void mg__cluster_begun(struct worker *w, const struct block *b, const struct block *of, uint32_t warp, uint64_t address,

@@ -426,7 +426,10 @@ LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, 
 {
     if (op->in[0].bytes == 8)
         return LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)op->mem->offset), "");
-    return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)op->mem->offset), ""), g->i64, "");
+    LLVMValueRef at = LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)op->mem->offset), "");
+    /* Lane 0 may be idle and before shared memory's first byte: the others are behind it then. */
+    return op->mem->space == MG_SPACE_SHARED ? LLVMBuildSExt(g->b, at, g->i64, "")
+                                             : LLVMBuildZExt(g->b, at, g->i64, "");
 }
 
 struct mg_gen_group *mg__gen_first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, bool noted,

@@ -29,26 +29,34 @@ static uint64_t bytes_of(uint64_t at, unsigned width, uint64_t sector, unsigned 
     return to > from ? (to - from == 64 ? UINT64_MAX : (UINT64_C(1) << (to - from)) - 1) << (from - sector) : 0;
 }
 
+static uint64_t bit_of(uint64_t number)
+{
+    return UINT64_C(1) << number % 64;
+}
+
 struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far kind, unsigned width, uint32_t mask,
                                  const uint64_t address[32])
 {
     const bool merges = kind == MG_FAR_LD || kind == MG_FAR_ST, stores = kind == MG_FAR_ST || kind == MG_FAR_STAS;
-    const unsigned unit = arch->sector_bytes;
-    uint64_t key[MOST_LANES];
-    uint8_t turn[MOST_LANES]; /* so many lanes before it have its address */
+    const unsigned unit = arch->sector_bytes, shift = (unsigned)__builtin_ctz(unit);
+    uint64_t key[MOST_LANES], addresses = 0, sectors = 0; /* which there may be: a bit stands for many */
+    uint8_t turn[MOST_LANES];                             /* so many lanes before it have its address */
     unsigned n = 0;
     struct mg_far_cost cost = {0};
     for (uint32_t m = mask; m; m &= m - 1, n++) {
-        key[n] = address[__builtin_ctz(m)];
+        const uint64_t at = key[n] = address[__builtin_ctz(m)], bit = bit_of(at / 4);
         turn[n] = 0;
-        for (unsigned i = 0; i < n && !merges; i++)
-            turn[n] = (uint8_t)(turn[n] + (key[i] == key[n]));
+        for (unsigned i = 0; i < n && !merges && addresses & bit; i++)
+            turn[n] = (uint8_t)(turn[n] + (key[i] == at));
+        addresses |= bit;
     }
     for (unsigned i = 0; i < n; i++)
-        for (uint64_t sector = key[i] / unit * unit; sector < key[i] + width; sector += unit) {
+        for (uint64_t sector = key[i] >> shift << shift; sector < key[i] + width; sector += unit) {
+            const uint64_t bit = bit_of((sector >> shift) + 11 * turn[i]);
             bool known = false; /* a lane before it has been here, in the same turn */
-            for (unsigned k = 0; k < i && !known; k++)
+            for (unsigned k = 0; k < i && !known && sectors & bit; k++)
                 known = turn[k] == turn[i] && key[k] < sector + unit && key[k] + width > sector;
+            sectors |= bit;
             if (known)
                 continue;
             uint64_t bytes = 0;

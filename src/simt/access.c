@@ -684,22 +684,24 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
         return good;
     uint32_t shared = 0, cluster = 0, local = 0, param = 0;
     uint64_t offset[32], base = mem->cluster ? simt->shared_window : 0;
-    for (unsigned i = 0; i < 32; i++) {
-        uint64_t s = address[i] + base - simt->shared_window, l = address[i] + base - simt->local_window,
-                 p = address[i] + base - simt->param_window;
-        cluster |= (uint32_t)(s - MG_WINDOW_SIZE < MG_MAX_CLUSTER * MG_WINDOW_SIZE) << i;
-        shared |= (uint32_t)(s < MG_WINDOW_SIZE) << i;
-        local |= (uint32_t)(l < MG_WINDOW_SIZE) << i;
-        param |= (uint32_t)(p < MG_WINDOW_SIZE) << i;
-        offset[i] = s < (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE ? s
-                    : l < MG_WINDOW_SIZE                      ? l
-                    : p < MG_WINDOW_SIZE                      ? p
-                                                              : address[i] + base;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        const uint64_t s = address[i] + base - simt->shared_window, l = address[i] + base - simt->local_window,
+                       p = address[i] + base - simt->param_window;
+        offset[i] = address[i] + base;
+        if (s < (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE) {
+            const bool own = s < MG_WINDOW_SIZE;
+            shared |= (uint32_t)own << i;
+            cluster |= (uint32_t)!own << i;
+            offset[i] = s;
+        } else if (l < MG_WINDOW_SIZE) {
+            local |= 1u << i;
+            offset[i] = l;
+        } else if (p < MG_WINDOW_SIZE) {
+            param |= 1u << i;
+            offset[i] = p;
+        }
     }
-    shared &= mask;
-    cluster &= mask;
-    local &= mask;
-    param &= mask;
     uint32_t global = mask & ~(shared | cluster | local | param);
     unsigned bytes = mem->width * mem->vec;
     for (uint32_t rest = param; rest; rest &= rest - 1) {

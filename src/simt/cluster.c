@@ -74,7 +74,7 @@ MG_HANDLER(mg__op_cluster_arrive)
 MG_HANDLER(mg__op_cluster_wait)
 {
     struct mg_split *s = &w->splits.at[w->current];
-    if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask)) /* compiled code waits here, and goes on behind it */
+    if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask)) /* compiled code waits, and goes on behind it */
         return NULL;
     if (s->resumed) {
         s->resumed = false;
@@ -188,29 +188,27 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
                         uint8_t *where[32])
 {
     const struct mg_run *run = w->block->run;
-    const struct mg_block *to[32];
-    uint64_t at[32];
-    memcpy(at, offset, sizeof at);
     const unsigned bytes = op->u.mem->width * op->u.mem->vec;
+    uint64_t at[32];
+    uint32_t lanes[MG_MAX_CLUSTER] = {0}, ranks = 0;
     w->worker->passes = run->goes_on;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        if ((to[i] = reach(w, bytes, &at[i], &where[i])) ||
-            (to[i] = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i])))
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        at[i] = offset[i];
+        const struct mg_block *to = reach(w, bytes, &at[i], &where[i]);
+        if (MG_UNLIKELY(!to) && !(to = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i]))) {
+            if (!w->worker->passes || w->stop == MG_STOP_FAULT)
+                return false;
+            where[i] = memset(w->worker->sink, 0, sizeof w->worker->sink);
             continue;
-        if (!w->worker->passes || w->stop == MG_STOP_FAULT)
-            return false;
-        where[i] = memset(w->worker->sink, 0, sizeof w->worker->sink);
-        mask &= ~(1u << i);
+        }
+        lanes[to->rank] |= 1u << i;
+        ranks |= 1u << to->rank;
     }
     w->worker->passes = false;
-    while (run->want_far && mask) { /* once for each block that is reached */
-        const struct mg_block *one = to[__builtin_ctz(mask)];
-        uint32_t same = 0;
-        for (uint32_t rest = mask; rest; rest &= rest - 1)
-            same |= to[__builtin_ctz(rest)] == one ? rest & -rest : 0;
-        mg__access_remote(w, op, same, at, where, one);
-        mask &= ~same;
+    for (; run->want_far && ranks; ranks &= ranks - 1) { /* once for each block that is reached */
+        const unsigned rank = (unsigned)__builtin_ctz(ranks);
+        mg__access_remote(w, op, lanes[rank], at, where, &w->block->cluster->blocks[rank]);
     }
     return true;
 }
