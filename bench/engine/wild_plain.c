@@ -193,6 +193,22 @@ CLONES void wild_blur_bytes(void *const *b, int n)
         }
 }
 
+CLONES void wild_depthwise_half(void *const *b, int n)
+{
+    const uint8_t *in = b[1], *weights = b[2];
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++)
+            for (int c = 0; c < 48; c++) {
+                int sum = 0;
+                for (int k = 0; k < 9; k++) {
+                    int u = x + k % 3 - 1, v = y + k / 3 - 1;
+                    if (u >= 0 && v >= 0 && u < n && v < n)
+                        sum += in[(v * n + u) * 48 + c] % 16 * (weights[k * 48 + c] % 8 - 4);
+                }
+                ((float *)b[0])[(y * n + x) * 48 + c] = (float)sum;
+            }
+}
+
 void wild_radix_pass(void *const *b, int n)
 {
     uint32_t *out = b[0], at[16];

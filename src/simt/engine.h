@@ -212,6 +212,8 @@ enum mg_engine_lie { MG_ENGINE_LINE = 1, MG_ENGINE_ONE_PLACE, MG_ENGINE_OTHERWIS
 struct mg_engine_shape {
     uint32_t from[32] __attribute__((aligned(64))); /* the lanes, from lane 0, with a sign */
     uint8_t lie;
+    int8_t credit;           /* of accesses that it has served, against others that came; calls->learn's, as `served` */
+    uint64_t served;         /* as its records had it when another came last */
     struct mg_window window; /* calls->move's, as all that follows */
     uint32_t offset[32] __attribute__((aligned(64))); /* from the least */
     uint32_t least;                                   /* from lane 0 */

@@ -332,6 +332,8 @@ static void make_shape(struct mg_engine_shape *s, const struct mg_mem *m, const 
     }
     for (unsigned i = 0; i < 32; i++)
         s->offset[i] = from[i] - (uint32_t)least;
+    s->credit = 0;
+    s->served = 0;
     s->least = (uint32_t)least;
     s->lie = line ? MG_ENGINE_LINE : one ? MG_ENGINE_ONE_PLACE : MG_ENGINE_OTHERWISE;
     mg__rows_window(&s->window, m, from, ~0u);
@@ -353,16 +355,33 @@ struct mg_engine_shape *mg__engine_shapes(const struct mg_engine_code *code, con
     return shapes;
 }
 
+/* Whether the shape serves more accesses than others come: where warps take turns at several it stays as it is, for
+ * making another one takes longer than a call. */
+#define CREDIT 4
+static bool serves(struct mg_engine_shape *shape, uint64_t served)
+{
+    const uint64_t more = served - (served >= shape->served ? shape->served : 0);
+    shape->served = served;
+    shape->credit = (int8_t)(MG_MIN((uint64_t)shape->credit + more, CREDIT) - 1);
+    return shape->credit >= 0;
+}
+
 static void on_learn(struct mg_engine_warp *e, uint32_t index, uint32_t op)
 {
     struct mg_warp *w = mg__warp_of(e);
     const struct mg_engine_site *sites = w->worker->tier->code->sites;
     const struct mg_rows *rows = w->sites[w->ops[op].u.mem->site].rows;
     struct mg_engine_shape *shape = &e->shapes[sites[index].shape - 1];
+    uint64_t served = 0;
     uint32_t from[32];
     for (unsigned i = 0; i < 32; i++)
         from[i] = e->line == MG_ENGINE_LINE ? i * sites[index].bytes : rows->shape[i];
     if (!memcmp(from, shape->from, sizeof from))
+        return;
+    for (uint32_t s = index; s < w->worker->tier->code->nsites && sites[s].shape == sites[index].shape; s++)
+        for (unsigned k = 0; k < MG_COUNT(e->records[s].times); k++)
+            served += e->records[s].times[k];
+    if (serves(shape, served))
         return;
     tell_joined(w->worker);
     for (uint32_t s = index; s < w->worker->tier->code->nsites && sites[s].shape == sites[index].shape; s++) {
