@@ -1,8 +1,8 @@
-/* gen_warp.c - operations across the lanes of a warp whose lanes all run: shuffles by known distances, votes,
+/* gen_warp.c - operations across the lanes of a warp whose lanes all run: shuffles of known segments, votes,
  * reductions, matches and bar.warp.sync become instructions. All others are calls (gen_mem.c), as are those of some
  * lanes.
  */
-#include "jit/gen.h"
+#include "jit/gen_mem.h"
 
 static bool is_known(const struct mg_gen *g, const struct mg_engine_operand *o, int64_t *value)
 {
@@ -27,21 +27,71 @@ static uint32_t sources(const char *kind, uint32_t b, uint32_t c, LLVMValueRef i
     return in_reach;
 }
 
+static LLVMValueRef splat(struct mg_gen *g, LLVMValueRef one)
+{
+    LLVMValueRef none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(one), 32));
+    LLVMValueRef first = LLVMBuildInsertElement(g->b, none, one, mg__gen_c32(g, 0), "");
+    return LLVMBuildShuffleVector(g->b, first, none, LLVMConstNull(LLVMVectorType(g->i32, 32)), "");
+}
+
+static void write_shuffled(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value to,
+                           struct mg_gen_value in_reach)
+{
+    if (op->out[0].slot >= 0)
+        mg__gen_write(g, op->out[0].slot, 4, to);
+    if (op->nout > 1 && op->out[1].slot >= 0)
+        mg__gen_write(g, op->out[1].slot, 0, in_reach);
+}
+
+/* By what only the running kernel knows: through memory, where lanes lie one behind the other. */
+static void shuffle_by(struct mg_gen *g, const struct mg_engine_op *op, const char *kind, uint32_t c)
+{
+    const uint32_t clamp = c & 31, segment = c >> 8 & 31;
+    const bool up = strcmp(kind, "up_b32") == 0, idx = strcmp(kind, "idx_b32") == 0;
+    struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 4), by = mg__gen_read(g, op->in[2].slot, 4);
+    LLVMValueRef from = mg__gen_vector(g, &v, 4), lane[32], least[32], most[32];
+    if (idx && segment == 0 && clamp == 31 && mg__gen_uniform(by.form)) { /* one lane's, for all */
+        LLVMValueRef at = LLVMBuildAnd(g->b, by.base, mg__gen_c32(g, 31), "");
+        write_shuffled(g, op, mg__gen_of_base(LLVMBuildExtractElement(g->b, from, at, "")),
+                       mg__gen_of_base(LLVMConstInt(g->i1, 1, 0)));
+        return;
+    }
+    for (uint32_t i = 0; i < 32; i++) {
+        lane[i] = mg__gen_c32(g, i);
+        least[i] = mg__gen_c32(g, i & segment);
+        most[i] = mg__gen_c32(g, (i & segment) | (clamp & ~segment));
+    }
+    LLVMValueRef self = LLVMConstVector(lane, 32), home = mg__gen_alloca(g, LLVMTypeOf(from)),
+                 b = LLVMBuildAnd(g->b, mg__gen_vector(g, &by, 4), splat(g, mg__gen_c32(g, idx ? 31 & ~segment : 31)),
+                                  ""),
+                 j = up                              ? LLVMBuildSub(g->b, self, b, "")
+                     : strcmp(kind, "down_b32") == 0 ? LLVMBuildAdd(g->b, self, b, "")
+                     : idx                           ? LLVMBuildOr(g->b, LLVMConstVector(least, 32), b, "")
+                                                     : LLVMBuildXor(g->b, self, b, "");
+    LLVMValueRef good = LLVMBuildICmp(g->b, up ? LLVMIntSGE : LLVMIntSLE, j, LLVMConstVector(most, 32), "");
+    LLVMValueRef index = LLVMBuildSelect(g->b, good, j, self, "");
+    LLVMBuildStore(g->b, from, home);
+    LLVMValueRef ptrs = LLVMBuildGEP2(g->b, g->i32, home, &index, 1, "");
+    write_shuffled(g, op, mg__gen_of_vector(mg__gen_scattered(g, true, LLVMTypeOf(from), NULL, ptrs, 4, NULL)),
+                   mg__gen_of_vector(LLVMBuildBitCast(g->b, good, g->i32, "")));
+}
+
 static bool shuffle(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
 {
     int64_t b, c;
     LLVMValueRef index[32];
-    if (!is_known(g, &op->in[2], &b) || !is_known(g, &op->in[3], &c))
+    if (!is_known(g, &op->in[3], &c))
         return false;
+    if (!is_known(g, &op->in[2], &b)) {
+        shuffle_by(g, op, kind, (uint32_t)c);
+        return true;
+    }
     uint32_t in_reach = sources(kind, (uint32_t)b, (uint32_t)c, index, g);
     struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 4);
     LLVMValueRef from = mg__gen_vector(g, &v, 4);
     LLVMValueRef to =
         LLVMBuildShuffleVector(g->b, from, LLVMGetPoison(LLVMTypeOf(from)), LLVMConstVector(index, 32), "");
-    if (op->out[0].slot >= 0)
-        mg__gen_write(g, op->out[0].slot, 4, mg__gen_of_vector(to));
-    if (op->nout > 1 && op->out[1].slot >= 0)
-        mg__gen_write(g, op->out[1].slot, 0, mg__gen_of_vector(mg__gen_c32(g, in_reach)));
+    write_shuffled(g, op, mg__gen_of_vector(to), mg__gen_of_vector(mg__gen_c32(g, in_reach)));
     return true;
 }
 
@@ -85,13 +135,6 @@ static bool reduce(struct mg_gen *g, const struct mg_engine_op *op, const char *
         return true;
     }
     return false;
-}
-
-static LLVMValueRef splat(struct mg_gen *g, LLVMValueRef one)
-{
-    LLVMValueRef none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(one), 32));
-    LLVMValueRef first = LLVMBuildInsertElement(g->b, none, one, mg__gen_c32(g, 0), "");
-    return LLVMBuildShuffleVector(g->b, first, none, LLVMConstNull(LLVMVectorType(g->i32, 32)), "");
 }
 
 /* Which lanes have the same value: each lane's goes to all that are as it is, a bit at a time. */

@@ -257,11 +257,15 @@ MG_NO_TSAN MG_HANDLER(mg__op_cp_async)
         uint8_t value[16] = {0};
         if (whole && bytes == 16) {
             memcpy(dst[i], src[i], 16);
-            continue;
+        } else if (whole && bytes == 8) {
+            memcpy(dst[i], src[i], 8);
+        } else if (whole && bytes == 4) {
+            memcpy(dst[i], src[i], 4);
+        } else {
+            if (whole || size[i])
+                memcpy(value, src[i], whole ? bytes : size[i]);
+            memcpy(dst[i], value, bytes);
         }
-        if (whole || size[i])
-            memcpy(value, src[i], whole ? bytes : size[i]);
-        memcpy(dst[i], value, bytes);
     }
     return op + 1;
 }
