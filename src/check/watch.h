@@ -50,8 +50,6 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
 void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);
 void mg__cluster_watch(struct worker *w, struct mg_access *a, const struct site *site);
 void mg__cluster_met(struct block *b);
-/* The block's access, in units [first, last], conflicts with none or some from other blocks since they all met. */
-void mg__cluster_meets_all(struct worker *w, struct block *b, struct mg_access *a, uint64_t first, uint64_t last);
 /* A use of `of`'s shared memory by a warp of `b`: whether that one has surely begun. One that `b` may not have known of
  * when it ended; and all of those. */
 void mg__cluster_begun(struct worker *w, const struct block *b, const struct block *of, uint32_t warp, uint64_t address,
@@ -61,6 +59,8 @@ void mg__cluster_end(struct worker *w, struct block *b);
 void mg__cluster_over(struct worker *w, const struct mg_sync *event); /* it has ended */
 /* Whether the block's access to its unit conflicts with one from another block of the cluster. */
 void mg__cluster_meets(struct worker *w, struct block *b, uint64_t unit, const struct mg_access *a, unsigned lane);
+/* The same of all lanes, which are in units [first, last]. */
+void mg__cluster_meets_all(struct worker *w, struct block *b, struct mg_access *a, uint64_t first, uint64_t last);
 int32_t mg__watch_shared_object(const struct launch *l, uint64_t offset); /* the variable there, -1: none */
 bool mg__shared_is_system(const struct launch *l, uint64_t offset);
 /* Where what a lane reads of a hole in shared memory comes from, if it is one. */

@@ -684,11 +684,12 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
         return good;
     uint32_t shared = 0, cluster = 0, local = 0, param = 0;
     uint64_t offset[32], base = mem->cluster ? simt->shared_window : 0;
+    for (unsigned i = 0; i < 32; i++)
+        offset[i] = address[i] + base;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);
-        const uint64_t s = address[i] + base - simt->shared_window, l = address[i] + base - simt->local_window,
-                       p = address[i] + base - simt->param_window;
-        offset[i] = address[i] + base;
+        const uint64_t s = offset[i] - simt->shared_window, l = offset[i] - simt->local_window,
+                       p = offset[i] - simt->param_window;
         if (s < (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE) {
             const bool own = s < MG_WINDOW_SIZE;
             shared |= (uint32_t)own << i;

@@ -191,10 +191,10 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
     const unsigned bytes = op->u.mem->width * op->u.mem->vec;
     uint64_t at[32];
     uint32_t lanes[MG_MAX_CLUSTER] = {0}, ranks = 0;
+    memcpy(at, offset, sizeof at);
     w->worker->passes = run->goes_on;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);
-        at[i] = offset[i];
         const struct mg_block *to = reach(w, bytes, &at[i], &where[i]);
         if (MG_UNLIKELY(!to) && !(to = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i]))) {
             if (!w->worker->passes || w->stop == MG_STOP_FAULT)
