@@ -180,11 +180,21 @@ static bool done(struct mg_gen *g, const struct mg_engine_op *op)
            (strncmp(name, "redux_", 6) == 0 && reduce(g, op, name + 6));
 }
 
+/* What a lane gets does not hang on which lanes take part with it. */
+static bool asks_for_itself(const struct mg_engine_op *op)
+{
+    return op->effects & MG_ENGINE_TOGETHER ||
+           (op->row >= 0 && strncmp(mg_sem_warp_rows[op->row].name, "shfl_", 5) == 0);
+}
+
 bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
 {
-    int64_t members;
-    if (g->mask || g->some || op->nin < 1 || !is_known(g, &op->in[0], &members) || (uint32_t)members != ~0u ||
-        !done(g, op))
+    int64_t members = 0;
+    if (g->mask || g->some || op->nin < 1)
+        return false;
+    /* Whichever lanes take part with one, as in tiles of a warp, they run, and a shuffle asks no more. */
+    const bool all = is_known(g, &op->in[0], &members) && (uint32_t)members == ~0u;
+    if ((!all && (op->effects & MG_ENGINE_HEARD || !asks_for_itself(op))) || !done(g, op))
         return false;
     if (op->effects & MG_ENGINE_HEARD) {
         LLVMTypeRef params[2] = {g->ptr, g->i32}, type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 2, 0);
