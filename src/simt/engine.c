@@ -1,12 +1,13 @@
 /* engine.c - blocks run by compiled code (engine.h), and how they change places with the interpreter.
  *
  * The warps of a block run one after the other from one barrier to the next; when all that live stand at the same one,
- * they go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
- * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at
- * the next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form
- * that is expected there. When a warp waits on such a walk, the whole block is handed to the interpreter: every warp's
- * state is written out as the interpreter has it, and turns.c goes on. Only better code than it began with takes it
- * back (mg__engine_take).
+ * they go on behind it, and no barrier is ever counted but the cluster's (cluster.c), at which the block waits until
+ * the others have come (MG_ENGINE_WAITS). What the compiled code leaves to the interpreter (a branch that diverges, an
+ * instruction that it does not have) is a walk of that warp through the ops from there; it comes back at the next
+ * block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form that is
+ * expected there. When a warp waits on such a walk, the whole block is handed to the interpreter: every warp's state
+ * is written out as the interpreter has it, and turns.c goes on. Only better code than it began with takes it back
+ * (mg__engine_take).
  *
  * Turns and rounds are turns.c's, with the interpreter as without. Compiled code ends a turn in a loop, when the slice
  * is used up; the warp's next turn begins as a walk. A block that is parked keeps its warps as they are; before it goes
