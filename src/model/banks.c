@@ -716,27 +716,26 @@ static struct mg_cost swap_loop(const struct mg_arch *arch, unsigned width, uint
         struct mg_cost load = plain(arch, width, mask, address, true, NULL);
         total.wavefronts += load.wavefronts;
         total.ideal += load.ideal + 2 * ideal_of(&b, width, mask);
-        uint32_t won = 0;
-        uint64_t changed[32];
-        unsigned nchanged = 0;
+        uint32_t won = 0, banks = 0; /* those that the half before has changed a key of */
+        uint64_t changed[BANKS];
         for (unsigned from = 0; from < 32; from += half) {
             uint32_t here = half == 32 ? mask : mask & (((1u << half) - 1) << from);
-            uint32_t busy = 0;
-            unsigned before = nchanged;
+            uint32_t busy = 0, mine = 0;
             total.wavefronts += here ? 2 : 0;
             for (; here; here &= here - 1) {
-                unsigned i = (unsigned)__builtin_ctz(here);
-                uint64_t key = address[i] >> b.shift;
-                uint32_t bank = 1u << (key & ((1u << b.row_shift) - 1));
-                bool lost = busy & bank;
-                busy |= bank;
-                for (unsigned c = 0; c < before && !lost; c++)
-                    lost = changed[c] == key;
+                const unsigned i = (unsigned)__builtin_ctz(here);
+                const uint64_t key = address[i] >> b.shift;
+                const unsigned bank = key & ((1u << b.row_shift) - 1);
+                const uint32_t bit = 1u << bank;
+                const bool lost = busy & bit || (banks & bit && changed[bank] == key);
+                busy |= bit;
                 if (!lost) {
                     won |= 1u << i;
-                    changed[nchanged++] = key;
+                    mine |= bit;
+                    changed[bank] = key;
                 }
             }
+            banks |= mine;
         }
         mask &= ~won;
     }

@@ -115,7 +115,7 @@ struct mg_model_copies {
 };
 
 /* False: lanes are too far apart to be told by 32 bits. */
-static bool lanes_of(const struct mg_model_access *as, uint32_t insn, struct lanes *l)
+MG_WIDE static bool lanes_of(const struct mg_model_access *as, uint32_t insn, struct lanes *l)
 {
     const unsigned first = (unsigned)__builtin_ctz(as->mask);
     const uint64_t here = as->address[first], there = as->other[first];

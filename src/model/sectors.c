@@ -18,7 +18,7 @@
 #include "model/again.h"
 #include "model/model_priv.h"
 
-enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE };
+enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE, LINE_SECTORS = 8 };
 
 struct units { /* of global memory, as shifts of an address */
     unsigned sector, line;
@@ -316,11 +316,41 @@ struct contended {
     uint32_t lines[32];  /* of several lanes, where one of them is such a lane */
     unsigned nlines;
     uint32_t waiting;   /* the lanes of these lines */
-    uint8_t served[32]; /* rivals in other lines: with which lane, the first of their line; UINT8_MAX: it has been */
+    uint32_t apart;     /* rivals in other lines, which need not wait: they are served with the first of their line */
+    uint32_t first[32]; /* by lane: those whose first it is */
+    uint32_t sector[LINE_SECTORS]; /* lanes by the sector of their line */
 };
+
+#ifdef __x86_64__
+__attribute__((target("avx512f,avx512cd"))) static uint32_t
+slots_avx512(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin, uint8_t slot[32])
+{
+    const __m512i ones = _mm512_set1_epi32(-1),
+                  apart = _mm512_set_epi32(-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14, -15, -16);
+    __m512i half[2]; /* idle lanes have a number of their own, no slot's */
+    for (unsigned k = 0; k < 2; k++) {
+        const __m256i low = _mm512_cvtepi64_epi32(_mm512_loadu_si512(address + 16 * k)),
+                      high = _mm512_cvtepi64_epi32(_mm512_loadu_si512(address + 16 * k + 8));
+        const __m512i at = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1),
+                      of = slots_of(u, at, 0, (uint32_t)origin);
+        _mm_storeu_si128((void *)(slot + 16 * k), _mm512_cvtepi32_epi8(of));
+        half[k] = _mm512_mask_mov_epi32(apart, (__mmask16)(mask >> 16 * k), of);
+    }
+    return (mask & _mm512_test_epi32_mask(_mm512_conflict_epi32(half[0]), ones)) |
+           (mask & (uint32_t)(_mm512_test_epi32_mask(_mm512_conflict_epi32(half[1]), ones) |
+                              (among(half[1], half[0]) & mask >> 16))
+                       << 16);
+}
+#endif
 
 static void find_slots(struct contended *c, uint32_t mask, uint64_t origin, uint8_t slot[32])
 {
+#ifdef __x86_64__
+    if (mg__isa() >= 4) {
+        c->later = slots_avx512(c->u, mask, c->address, origin, slot);
+        return;
+    }
+#endif
     const unsigned words = 1u << (c->u.line - WORD_SHIFT);
     uint64_t taken[SLOTS / 64] = {0};
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -339,7 +369,7 @@ static uint32_t line_of(const struct contended *c, uint32_t mask, unsigned lane)
 
 static void find_lines(struct contended *c, uint32_t mask, const uint8_t slot[32])
 {
-    uint32_t seen = 0, known = 0;
+    uint32_t seen = 0;
     for (uint32_t m; (m = c->later & ~seen) != 0;) {
         const uint32_t line = line_of(c, mask, (unsigned)__builtin_ctz(m));
         seen |= line;
@@ -351,34 +381,32 @@ static void find_lines(struct contended *c, uint32_t mask, const uint8_t slot[32
     for (uint32_t m = c->later & c->waiting; m; m &= m - 1) {
         const unsigned i = (unsigned)__builtin_ctz(m);
         c->rivals[i] = bytes_at(slot, slot[i]) & mask & ((UINT32_C(1) << i) - 1);
-        for (uint32_t r = c->rivals[i] & ~c->waiting & ~known; r; r &= r - 1) {
+        for (uint32_t r = c->rivals[i] & ~c->waiting & ~c->apart; r; r &= r - 1) {
             const unsigned k = (unsigned)__builtin_ctz(r);
-            c->served[k] = (uint8_t)__builtin_ctz(line_of(c, mask, k));
-            known |= UINT32_C(1) << k;
+            c->first[__builtin_ctz(line_of(c, mask, k))] |= UINT32_C(1) << k;
+            c->apart |= UINT32_C(1) << k;
         }
     }
 }
 
-static uint32_t sector_bit(const struct contended *c, unsigned lane)
+static unsigned sector_of(const struct contended *c, unsigned lane)
 {
-    return UINT32_C(1) << (c->address[lane] >> c->u.sector & ((1u << (c->u.line - c->u.sector)) - 1));
+    return (unsigned)(c->address[lane] >> c->u.sector) & ((1u << (c->u.line - c->u.sector)) - 1);
 }
 
+static void find_sectors(struct contended *c)
+{
+    for (uint32_t m = c->waiting; m; m &= m - 1)
+        c->sector[sector_of(c, (unsigned)__builtin_ctz(m))] |= m & -m;
+}
+
+/* How many sectors of their line these lanes are in. */
 static uint32_t sectors_in(const struct contended *c, uint32_t lanes)
 {
-    uint32_t touched = 0;
-    for (; lanes; lanes &= lanes - 1)
-        touched |= sector_bit(c, (unsigned)__builtin_ctz(lanes));
-    return (uint32_t)__builtin_popcount(touched);
-}
-
-/* Whether a rival of the lane waits while lane `first` is the first one that does. */
-static bool is_held(const struct contended *c, unsigned lane, unsigned first)
-{
-    bool held = (c->rivals[lane] & c->waiting) != 0;
-    for (uint32_t r = c->rivals[lane] & ~c->waiting; r && !held; r &= r - 1)
-        held = c->served[__builtin_ctz(r)] != UINT8_MAX && c->served[__builtin_ctz(r)] > first;
-    return held;
+    uint32_t n = 0;
+    for (unsigned s = 0; s < 1u << (c->u.line - c->u.sector); s++)
+        n += (c->sector[s] & lanes) != 0;
+    return n;
 }
 
 /* Lines that have nothing to do with one another: no lane waits for one of another line. In each of such a line's
@@ -394,7 +422,7 @@ static uint32_t moved_in_closed(struct contended *c)
             open |= other ? other | (m & -m) : 0;
         }
     for (unsigned k = 0; k < c->nlines; k++) {
-        uint8_t before[32] = {0}; /* by sector: how many lanes one of its lanes waits for, at most */
+        uint8_t before[LINE_SECTORS] = {0}; /* how many lanes one of its lanes waits for, at most */
         if (c->lines[k] & open) {
             c->lines[left++] = c->lines[k];
             continue;
@@ -402,12 +430,39 @@ static uint32_t moved_in_closed(struct contended *c)
         c->waiting &= ~c->lines[k];
         for (uint32_t m = c->lines[k] & c->later; m; m &= m - 1) {
             const unsigned i = (unsigned)__builtin_ctz(m), n = (unsigned)__builtin_popcount(c->rivals[i]);
-            uint8_t *const most = &before[__builtin_ctz(sector_bit(c, i))];
+            uint8_t *const most = &before[sector_of(c, i)];
             again += MG_MAX(n, *most) - *most;
             *most = (uint8_t)MG_MAX(n, *most);
         }
     }
     c->nlines = left;
+    return again;
+}
+
+/* Of the lines that are left, pass by pass: the line of the first lane that waits goes, but for lanes one of whose
+ * rivals has not been. */
+static uint32_t moved_in_passes(struct contended *c)
+{
+    uint8_t line[32];
+    uint32_t again = 0;
+    unsigned passed = 0;
+    find_sectors(c);
+    for (unsigned k = 0; k < c->nlines; k++) {
+        again -= sectors_in(c, c->lines[k]);
+        for (uint32_t m = c->lines[k]; m; m &= m - 1)
+            line[__builtin_ctz(m)] = (uint8_t)k;
+    }
+    while (c->waiting) {
+        const unsigned first = (unsigned)__builtin_ctz(c->waiting);
+        for (; passed <= first; passed++)
+            c->apart &= ~c->first[passed];
+        const uint32_t here = c->waiting & c->lines[line[first]], still = c->waiting | c->apart;
+        uint32_t go = here;
+        for (uint32_t m = here & c->later; m; m &= m - 1)
+            go &= ~(c->rivals[__builtin_ctz(m)] & still ? m & -m : 0);
+        again += sectors_in(c, go);
+        c->waiting &= ~go;
+    }
     return again;
 }
 
@@ -424,25 +479,8 @@ static uint32_t moved_again(struct units u, uint32_t mask, const uint64_t addres
         return (uint32_t)__builtin_popcount(mask) - 1;
     find_slots(&c, mask, origin, slot);
     find_lines(&c, mask, slot);
-    uint32_t again = moved_in_closed(&c);
-    for (unsigned k = 0; k < c.nlines; k++)
-        again -= sectors_in(&c, c.lines[k]);
-    while (c.waiting) { /* pass by pass */
-        const unsigned first = (unsigned)__builtin_ctz(c.waiting);
-        unsigned k = 0;
-        while (!(c.lines[k] >> first & 1))
-            k++;
-        const uint32_t here = c.waiting & c.lines[k];
-        uint32_t go = here;
-        for (uint32_t m = here & c.later; m; m &= m - 1)
-            if (is_held(&c, (unsigned)__builtin_ctz(m), first))
-                go &= ~(m & -m);
-        again += sectors_in(&c, go);
-        c.waiting &= ~go;
-        for (; go; go &= go - 1)
-            c.served[__builtin_ctz(go)] = UINT8_MAX;
-    }
-    return again;
+    const uint32_t again = moved_in_closed(&c);
+    return c.waiting ? again + moved_in_passes(&c) : again;
 }
 
 /* An atomic that is wider than a sector is taken to move one a lane. */

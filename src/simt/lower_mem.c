@@ -560,8 +560,8 @@ void mg__lower_cp_async(struct mg_lower *L)
         good = good && set_address(L, &m[k], mg__lower_opnd(L, k));
     }
     int32_t size = -1;
-    if (good && i->nops > 3) {
-        const struct mg_ptx_opnd *o = mg__lower_opnd(L, 3);
+    const struct mg_ptx_opnd *o = i->nops > 3 ? mg__lower_opnd(L, 3) : NULL;
+    if (good && o && !(o->kind == MG_OPND_IMM && o->imm == bytes)) {              /* not all that is copied */
         bool predicate = o->kind == MG_OPND_REG && mg__lower_reg_size(L, o) == 0; /* ignore-src */
         size = mg__lower_source(L, o, predicate ? 0 : 4, MG_T_U32, 0);
         good = size >= 0;
