@@ -23,6 +23,7 @@ struct some {
     LLVMBasicBlockRef *body, *way; /* by block: behind its BLOCK op, which is counted; before it, if it has one */
     uint64_t *keep;                /* variables that are live between blocks, and those that share their slots */
     uint64_t *held;                /* of these, those that have been loaded in the block's code */
+    LLVMValueRef lanes;            /* where the mask is kept: lanes may leave it */
     LLVMValueRef mask, meet;
 };
 
@@ -174,6 +175,11 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
     }
 }
 
+static void take_mask(struct some *s)
+{
+    s->mask = s->g->mask = s->g->lanes = mg__gen_load(s->g, s->g->i32, s->lanes, 4);
+}
+
 /* An op that the interpreter executes. */
 static bool stops(const struct mg_engine_op *op)
 {
@@ -271,10 +277,42 @@ static void emit_arms(struct some *s, const struct mg_gen_block *b, LLVMValueRef
     go_on(s, meet);
 }
 
+/* Where lanes of the block's branch part. Those that come to where the warp's lanes wait for one another, as at a
+ * loop's end, have arrived; the others go on. */
+static void emit_parting(struct some *s, const struct mg_gen_block *b, LLVMValueRef taken)
+{
+    struct mg_gen *g = s->g;
+    const uint32_t i = b->end - 1;
+    const struct mg_engine_op *op = &g->p->ops[i];
+    const bool onward = op->meet == (int32_t)i + 1; /* as in mg__op_bra */
+    if (b->fits && !g->tells) {
+        emit_arms(s, b, taken);
+        return;
+    }
+    if (op->meet < 0 || (!onward && (uint32_t)op->meet != op->target)) {
+        go_back(g, i);
+        return;
+    }
+    LLVMBasicBlockRef here = mg__gen_bb(g), back = mg__gen_bb(g);
+    LLVMValueRef wait = LLVMBuildICmp(g->b, LLVMIntEQ, s->meet, mg__gen_c32(g, (uint32_t)op->meet), "");
+    LLVMBuildCondBr(g->b, wait, here, back);
+    LLVMPositionBuilderAtEnd(g->b, back);
+    go_back(g, i);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    LLVMValueRef stay = onward ? taken : LLVMBuildXor(g->b, s->mask, taken, "");
+    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32},
+                type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 3, 0);
+    LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, stay)), 8);
+    LLVMBuildCall2(g->b, type, f, (LLVMValueRef[3]){g->e, mg__gen_c32(g, op->insn), stay}, 3, "");
+    mg__gen_store(g, stay, s->lanes, 4);
+    go_on(s, onward ? op->target : i + 1);
+}
+
 static void emit_body(struct some *s, const struct mg_gen_block *b)
 {
     struct mg_gen *g = s->g;
     LLVMPositionBuilderAtEnd(g->b, s->body[b - g->blocks]);
+    take_mask(s);
     for (uint32_t v = 0; v < g->nvars; v++)
         g->form[v] = (struct mg_gen_form){.reached = true, .vector = true};
     g->serial++;
@@ -304,10 +342,7 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
             LLVMPositionBuilderAtEnd(g->b, no);
             go_on(s, i + 1);
             LLVMPositionBuilderAtEnd(g->b, part);
-            if (b->fits && !g->tells)
-                emit_arms(s, b, taken);
-            else
-                go_back(g, i);
+            emit_parting(s, b, taken);
             return;
         }
         if (stops(guarded ? op + 1 : op)) {
@@ -336,6 +371,7 @@ static void emit_way(struct some *s, const struct mg_gen_block *b)
     LLVMPositionBuilderAtEnd(g->b, back);
     go_back(g, b->first);
     LLVMPositionBuilderAtEnd(g->b, s->way[b - g->blocks]);
+    take_mask(s);
     LLVMValueRef stop = LLVMBuildICmp(g->b, LLVMIntEQ, s->meet, mg__gen_c32(g, b->first), "");
     if (b->entry && !g->p->partial)
         stop = LLVMBuildOr(g->b, stop, LLVMBuildICmp(g->b, LLVMIntEQ, s->mask, mg__gen_c32(g, ~0u), ""), "");
@@ -386,6 +422,8 @@ void mg__gen_some(struct mg_gen *g)
     g->checkpoint.valid = false;
     LLVMPositionBuilderAtEnd(g->b, g->start);
     mg__gen_begin(g, LLVMGetParam(g->fn, 0));
+    s.lanes = mg__gen_alloca(g, g->i32);
+    mg__gen_store(g, s.mask, s.lanes, 4);
     LLVMBasicBlockRef table = mg__gen_bb(g), wrong = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, wrong);
     LLVMBuildUnreachable(g->b);

@@ -135,6 +135,7 @@ const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf end
  * already. */
 bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay,
                    const struct mg_op *others);
+void mg__leaf_stay(struct mg_warp *w, uint32_t stay); /* the leaf's lanes not in `stay` come to its join */
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
 bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that wait at a join; false: none do */

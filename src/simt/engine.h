@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 22u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 23u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -269,6 +269,8 @@ struct mg_engine_calls {
     struct mg_notes *notes; /* observe.h */
     uint32_t quiet;         /* not 0: a BARRIER or an EXIT is told by the engine, behind `run` */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
+    /* Of `some`: the others of its lanes have come to where they meet by this branch, these go on. */
+    void (*stay)(struct mg_engine_warp *e, uint32_t insn, uint32_t lanes);
     void (*settle)(struct mg_engine_deferred *deferred, uint32_t row); /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
     void (*defer)(struct mg_engine_deferred *deferred, uint32_t row, uint64_t least, uint64_t most, uint64_t step);

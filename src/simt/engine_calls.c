@@ -427,6 +427,13 @@ static bool on_slice(struct mg_engine_warp *e)
     return mg__slice_over(mg__warp_of(e));
 }
 
+static void on_stay(struct mg_engine_warp *e, uint32_t insn, uint32_t lanes)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    w->worker->by_insn[insn].divergent++;
+    mg__leaf_stay(w, lanes);
+}
+
 void mg__engine_calls(struct mg_worker *worker)
 {
     worker->calls = (struct mg_engine_calls){.miss = on_miss,
@@ -441,6 +448,7 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .notes = worker->notes,
                                              .quiet = worker->calls.quiet,
                                              .slice = on_slice,
+                                             .stay = on_stay,
                                              .settle = mg__deferred_settle,
                                              .defer = mg__deferred_begin};
 }

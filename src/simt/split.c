@@ -182,6 +182,12 @@ bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others
     return true;
 }
 
+void mg__leaf_stay(struct mg_warp *w, uint32_t stay)
+{
+    come(w, &w->joins.at[current(w)->join], w->mask & ~stay);
+    set_mask(w, stay);
+}
+
 bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay,
                    const struct mg_op *others)
 {
@@ -194,8 +200,7 @@ bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, 
     }
     if (!meet || others != meet)
         return mg__leaf_split(w, stay, others);
-    come(w, &w->joins.at[current(w)->join], lanes & ~stay);
-    set_mask(w, stay);
+    mg__leaf_stay(w, stay);
     return true;
 }
 
