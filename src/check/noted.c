@@ -14,6 +14,9 @@
  * (mg__notes_lanes), so that those before it need not be read for it. An atomic operation is none behind a store:
  * memory could not be brought back to what it was then.
  *
+ * Where a whole warp meets in between (__syncwarp, a shuffle), that is a note, too: what lies behind it in the notes is
+ * judged behind it.
+ *
  * No notes are made where an access would have to be looked at (quick_read in watch.c, mg__shared_quick): a block with
  * rows above the floor, with values that nobody made, or with accesses that are not plain; and none any more once there
  * was a bulk copy, an mbarrier or a use of another block's shared memory, which may come between what is told of two
@@ -29,6 +32,7 @@ enum {
 struct noted {
     struct mg_access access; /* but for what differs each time */
     struct mg_memo *memo;    /* NULL: lanes at words of their own choice, whose number is in the note */
+    bool meets;              /* it is no access: the warp has met */
     uint64_t delta[32]; /* from the first active lane's; 0 in idle lanes */
     uint32_t bytes;     /* of all 32 lanes, of a store; or 0 */
     /* Of loads of a run: these, in how many notes that is told, and their units, from and to, from the note's place. */
@@ -237,6 +241,8 @@ static void read_notes(struct worker *w, struct block *b, bool met)
             read_run(w, &r, k, (uint32_t)n);
         else if (s->memo)
             read_note(w, &r, k, s, w->notes.at[k]);
+        else if (s->meets)
+            mg__order_warp(b->order, warp_of(w->notes.at[k]), ~0u);
         else
             tell_lanes(w, b, s, w->notes.at[k]);
     }
@@ -245,7 +251,7 @@ static void read_notes(struct worker *w, struct block *b, bool met)
 static inline void forget_notes(struct worker *w)
 {
     w->notes.n = w->notes.nsaved = 0;
-    w->nlanes = w->natomics = 0;
+    w->nlanes = w->natomics = w->noted_meets = 0;
 }
 
 void mg__notes_read(struct worker *w)
@@ -306,6 +312,8 @@ static bool plainly_met(struct worker *w, struct block *b)
     for (uint64_t k = 0; plain && k < w->notes.n; k++) {
         const uint64_t note = w->notes.at[k];
         const struct noted *s = shape_of(w, note);
+        if (s->meets)
+            continue;
         if (!s->nloads && !s->memo) {
             const struct mg_held_lanes *lanes = &w->noted_lanes[(uint32_t)note];
             plain = lanes->atomic || mg__phase_read_lanes(p, lanes, warp_of(note));
@@ -452,6 +460,28 @@ bool mg__notes_lanes(struct worker *w, struct mg_access *a)
     w->noted_lanes[w->nlanes].atomic = site->atomic;
     w->natomics += site->atomic;
     w->notes.at[w->notes.n++] = shape << 40 | (uint64_t)a->warp << 32 | w->nlanes++;
+    return true;
+}
+
+/* ---- a warp that meets ---- */
+bool mg__notes_warp(struct worker *w, const struct mg_sync *e)
+{
+    static const uint64_t none[32];
+    uint32_t others = 0;
+    for (unsigned i = 0; i < 32; i++)
+        others |= ~e->members[i];
+    if (e->kind != MG_SYNC_WARP || ~e->mask | others || w->notes.n >= w->notes.most)
+        return false;
+    if (!w->meets_shape) {
+        const struct mg_access nothing = {.insn = e->insn};
+        if (w->noted.count >= SHAPES || !make_shape(w, &nothing, none, NULL))
+            return false;
+        w->meets_shape = (uint32_t)w->noted.count;
+        w->noted.at[w->noted.count - 1]->meets = true;
+    }
+    w->notes_of->waits[e->warp] = 0; /* as in mg__meet */
+    w->noted_meets |= UINT32_C(1) << e->warp;
+    w->notes.at[w->notes.n++] = (uint64_t)(w->meets_shape - 1) << 40 | (uint64_t)e->warp << 32;
     return true;
 }
 

@@ -82,7 +82,8 @@ static inline bool is_apart(const struct worker *w, const struct mg_access *a)
 {
     const struct site *site = &w->launch->code.sites[a->insn];
     return a->space == MG_SPACE_GLOBAL && a->kind <= MG_ACCESS_ST && a->block == w->notes.block &&
-           site->class == MG_ORDER_PLAIN && !site->async && !site->publishes && !site->takes;
+           site->class == MG_ORDER_PLAIN && !site->async && !site->publishes && !site->takes &&
+           !(w->noted_meets >> a->warp & 1);
 }
 
 /* A poll of one place in device memory may be the same as the warp's last one: where nothing else was told since then,
@@ -333,8 +334,10 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     if ((!w->notes.n || e->block == w->notes.block) && arrives(w, e))
         return;
     if (w->notes.n) { /* a barrier of the whole block, or its end: nothing that notes say hangs on who has come to it */
-        const bool own = e->block == w->notes.block,
-                   comes = (e->kind == MG_SYNC_BARRIER && !e->count && !e->arrive) ||
+        const bool own = e->block == w->notes.block;
+        if (own && mg__notes_warp(w, e))
+            return;
+        const bool comes = (e->kind == MG_SYNC_BARRIER && !e->count && !e->arrive) ||
                            (e->kind == MG_SYNC_EXIT && !w->notes_of->order->pairs[e->warp]),
                    over = (e->kind == MG_SYNC_BARRIER_OPEN && !w->notes_of->meetings[e->barrier & 15].count) ||
                           e->kind == MG_SYNC_BLOCK_END;
