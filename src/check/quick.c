@@ -114,11 +114,13 @@ bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, un
     return atomic_one(moment_of(o, who, init), row, at, who);
 }
 
-/* ---- units in a row ---- */
-MG_WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t least)
+/* ---- units in a row ----
+ * Numbered by size_t: of sums of unsigned, which may go round, gcc takes each unit by itself. */
+MG_WIDE static bool may_read(const struct mg_order_row *restrict row, size_t at, size_t n, uint32_t floor,
+                             uint32_t least)
 {
     uint32_t bad = 0, room = floor - least;
-    for (unsigned k = at; k < at + n; k++) {
+    for (size_t k = at; k < at + n; k++) {
         bad |= (row->w_time[k] - least > room) | (row->w_who[k] & ASYNC);
         bad |= (row->r_time[k] > floor) & ((row->r_who[k] & CLASS_BITS) != 0);
     }
@@ -126,12 +128,12 @@ MG_WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsign
 }
 
 /* Of units that were written before the floor, or since by the lane that reads, or before its warp met. */
-MG_WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsigned n, const struct mg_order *o,
-                                 uint32_t who, const uint32_t *lane)
+MG_WIDE static bool may_read_own(const struct mg_order_row *restrict row, size_t at, size_t n, const struct mg_order *o,
+                                 uint32_t who, const uint32_t *restrict lane)
 {
     const uint32_t floor = o->floor, least = o->begin, room = floor - least, met = mg__quick_met(o, who);
     uint32_t bad = 0;
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         uint32_t w = row->w_who[at + k], mine = who | lane[k], time = row->w_time[at + k];
         bad |= (uint32_t) !((time - least <= room) | ((time > floor) & own(w, time, mine, met))) | (w & ASYNC);
         bad |= (row->r_time[at + k] > floor) & ((row->r_who[at + k] & CLASS_BITS) != 0);
@@ -139,10 +141,10 @@ MG_WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, un
     return bad == 0;
 }
 
-MG_WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t met,
-                             uint32_t now, uint32_t who, const uint32_t *lane)
+MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_t n, uint32_t floor, uint32_t met,
+                             uint32_t now, uint32_t who, const uint32_t *restrict lane)
 {
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
         bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
         bool one = !((old ^ mine) & MG_WHO_LANES) | (time <= met);
@@ -152,12 +154,12 @@ MG_WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, 
     }
 }
 
-MG_WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned n, const struct mg_order *o,
-                              uint32_t who, const uint32_t *lane)
+MG_WIDE static bool may_write(const struct mg_order_row *restrict row, size_t at, size_t n, const struct mg_order *o,
+                              uint32_t who, const uint32_t *restrict lane)
 {
     const uint32_t floor = o->floor, met = mg__quick_met(o, who);
     uint32_t bad = 0;
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         uint32_t mine = who | lane[k], w = row->w_who[at + k], r = row->r_who[at + k];
         bad |= (w | r) & ASYNC;
         bad |= (row->w_time[at + k] > floor) & !own(w, row->w_time[at + k], mine, met);
@@ -166,10 +168,10 @@ MG_WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsig
     return bad == 0;
 }
 
-MG_WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, uint32_t now, uint32_t who,
-                              const uint32_t *lane)
+MG_WIDE static void did_write(struct mg_order_row *restrict row, size_t at, size_t n, uint32_t now, uint32_t who,
+                              const uint32_t *restrict lane)
 {
-    for (unsigned k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         row->w_time[at + k] = now;
         row->w_who[at + k] = who | lane[k];
     }
@@ -239,10 +241,10 @@ void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s)
     }
 }
 
-MG_WIDE static bool all_written(const uint32_t *time, unsigned n, uint32_t least, uint32_t room)
+MG_WIDE static bool all_written(const uint32_t *time, size_t n, uint32_t least, uint32_t room)
 {
     uint32_t bad = 0;
-    for (unsigned k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++)
         bad |= time[k] - least > room;
     return bad == 0;
 }
