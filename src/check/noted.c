@@ -445,13 +445,14 @@ bool mg__notes_lanes(struct worker *w, struct mg_access *a)
         w->lanes_wait--;
         return false;
     }
-    if (!site->number || a->width != 4 || w->nlanes == MG_HELD || w->notes.n == MG_NOTES || (a->follow && *a->follow))
+    if (!site->number || a->width < 4 || a->width > 16 || w->nlanes == MG_HELD || w->notes.n == MG_NOTES ||
+        (a->follow && *a->follow))
         return false;
     const bool orders = site->class != MG_ORDER_STRONG || site->own_fence || o->flagged || o->fences >> a->warp & 1;
     if (site->atomic ? orders || !l->one_width || l->pedantic || w->notes.nsaved : !site->plain_read)
         return false;
     mg__access_reach(a, &least, &most);
-    if (least < site->lo || most + 4 > site->hi || !lanes_shape(w, a, &shape) ||
+    if (least < site->lo || most + a->width > site->hi || !lanes_shape(w, a, &shape) ||
         !(w->noted_lanes || (w->noted_lanes = malloc(MG_HELD * sizeof(*w->noted_lanes)))))
         return false;
     mg__access_lanes(a);

@@ -104,14 +104,15 @@ bool mg__phase_atomic(struct mg_phase *p, const struct mg_order *o, const struct
                       const struct mg_held_lanes *lanes)
 {
     for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
-        const uint32_t u = lanes->unit[__builtin_ctz(rest)], unit = 1u << u % 32;
-        struct mg_phase_row *row = row_of(p, o, s, u / 32);
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint32_t units = mg__held_units(lanes, lane);
+        struct mg_phase_row *row = row_of(p, o, s, lanes->unit[lane] / 32);
         if (!row)
             return false;
         for (uint32_t i = 0; i < row->n; i++)
-            if (row->by[i].units & unit)
+            if (row->by[i].units & units)
                 return false;
-        row->atomic |= unit;
+        row->atomic |= units;
     }
     return true;
 }
@@ -120,12 +121,12 @@ bool mg__phase_read_lanes(const struct mg_phase *p, const struct mg_held_lanes *
 {
     for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint32_t u = lanes->unit[lane], unit = 1u << u % 32;
+        const uint32_t u = lanes->unit[lane], units = mg__held_units(lanes, lane);
         const struct mg_phase_row *row = &p->rows[u / 32];
-        bool conflict = row->atomic & unit;
+        bool conflict = row->atomic & units;
         for (uint32_t i = 0; i < row->n; i++) {
             const struct mg_phase_owner *by = &row->by[i];
-            conflict |= by->units & unit && (by->warp != warp || by->memo || by->from + lane != u);
+            conflict |= by->units & units && (by->warp != warp || by->memo || lanes->each > 1 || by->from + lane != u);
         }
         if (conflict)
             return false;

@@ -324,17 +324,20 @@ static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struc
         const uint32_t lane = (uint32_t)__builtin_ctz(rest), u = lanes->unit[lane], r = u / 32;
         struct mg_order_row *row = &s->rows[r];
         uint32_t *time = lanes->atomic ? &row->w_time[u % 32] : &row->r_time[u % 32],
-                 *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32], who = h->who | lane << MG_WHO_LANE;
+                 *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32];
         *(lanes->atomic ? &s->sums[r].written : &s->sums[r].read) = h->now;
         s->read = h->now;
         if (lanes->atomic) {
             s->atoms[r] = 0;
-            s->fresh[r] |= 1u << u % 32;
+            s->fresh[r] |= mg__held_units(lanes, lane);
         }
-        if (*time > o->floor && !joins(slot, &who, *time, h->met))
-            continue;
-        *time = h->now;
-        *slot = who;
+        for (unsigned k = 0; k < lanes->each; k++) {
+            uint32_t who = h->who | lane << MG_WHO_LANE;
+            if (time[k] > o->floor && !joins(&slot[k], &who, time[k], h->met))
+                continue;
+            time[k] = h->now;
+            slot[k] = who;
+        }
     }
 }
 
@@ -490,17 +493,19 @@ bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struc
 MG_WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes)
 {
     const uint64_t first = a->address[__builtin_ctz(a->mask)];
-    uint32_t all = 1;
+    const uint32_t each = MG_MAX(a->width / 4, 1u), units = (UINT32_C(1) << each) - 1;
+    uint32_t missing = 0;
     uint64_t rows = 0;
+    for (unsigned i = 0; i < 32; i++)
+        lanes->unit[i] = (uint16_t)((a->mask >> i & 1 ? a->address[i] : first) >> 2);
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t unit = (uint32_t)((a->mask >> i & 1 ? a->address[i] : first) >> 2);
-        all &= s->written[unit / 32] >> unit % 32;
-        rows |= 1ull << unit / 32 % 64;
-        lanes->unit[i] = (uint16_t)unit;
+        missing |= ~(s->written[lanes->unit[i] / 32] >> lanes->unit[i] % 32);
+        rows |= 1ull << lanes->unit[i] / 32 % 64;
     }
     lanes->mask = a->mask;
+    lanes->each = (uint8_t)each;
     lanes->rows = rows;
-    return all & 1;
+    return !(missing & units);
 }
 
 /* Rows from 64 * word on that have one of the units. */

@@ -26,8 +26,14 @@ struct mg_held_lanes {
     uint64_t rows; /* a bit each, modulo 64 */
     uint32_t mask;
     bool atomic;
+    uint8_t each; /* units of a lane, from unit[lane] on, in one row */
     uint16_t unit[32];
 };
+/* The lane's units, a bit each in their row. */
+static inline uint32_t mg__held_units(const struct mg_held_lanes *l, unsigned lane)
+{
+    return ((UINT32_C(1) << l->each) - 1) << l->unit[lane] % 32;
+}
 struct mg_shadow {
     struct mg_order_row *rows;
     struct mg_row_sum *sums; /* by row */

@@ -93,10 +93,11 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
     const struct launch *l = w->launch;
     unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
-    if (site->atomic && (a->width != 1u << unit || site->own_fence || b->order->flagged || !l->one_width))
+    if (site->atomic && (a->width < 1u << unit || site->own_fence || b->order->flagged || !l->one_width))
         return false;
     mg__access_lanes(a);
-    if (w->takes_notes && a->width == 1u << unit && (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
+    if (w->takes_notes && a->width >= 1u << unit && a->width <= 16 &&
+        (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
         mg__shadow_hold(b->order, s, a, who, site->atomic)) {
         b->order->now += site->writes;
         if (site->atomic)
