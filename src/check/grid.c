@@ -129,6 +129,16 @@ static uint64_t put_in(const struct launch *l, uint64_t cell, uint64_t entry)
     return (cell & ~(ENTRY_MASK | ENTRY_MASK << ENTRY_BITS)) | one << ENTRY_BITS | two;
 }
 
+/* Whether a cell that has all of `flags` is as it was behind one more touch of whole words: the entry is none of the
+ * two gravest, or the gravest. `alone`: it would not become that of one block, either. */
+static inline bool stays(uint64_t cell, uint64_t entry, uint64_t flags, bool alone)
+{
+    const uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK, mine = ENTRY_MASK - entry;
+    const bool whole = cell >> 60 == 0 || cell >> 60 == 15;
+    return !(cell >> FLAG_BUSY & 13) && whole && (cell & flags) == flags && /* nor SPLIT or ALONE, nor MIXED */
+           ((two && two >= mine) || (alone && one == mine));
+}
+
 static inline uint8_t value_in(uint32_t v, unsigned n)
 {
     v = (v ^ v >> 15) * 0x85ebca6bu + n;
@@ -293,6 +303,8 @@ static bool put(const struct launch *l, _Atomic uint64_t *at, uint64_t entry, ui
     do {
         uint64_t one = old >> ENTRY_BITS & ENTRY_MASK;
         bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || old & ENTRY_MASK;
+        if (stays(old, entry, bytes, true))
+            return true;
         if (old >> FLAG_BUSY & 13 || (another && old >> 60 && old >> 60 != 15)) /* or SPLIT, or MIXED */
             return false;
         new = (old ? put_in(l, old, entry) : (ENTRY_MASK - entry) << ENTRY_BITS) | bytes;
@@ -397,6 +409,19 @@ static inline bool touch_together(const struct launch *l, struct region *r, uint
     return true;
 }
 
+/* Whether the word has been touched so before, as most are that many lanes touch, and is as it was. */
+static inline bool same_again(const struct launch *l, const struct region *r, uint64_t entry, const struct site *site,
+                              uint64_t word, uint8_t value)
+{
+    const uint64_t strong = site->class >= MG_ORDER_STRONG ? UINT64_C(1) << FLAG_STRONG : 0,
+                   flags = site->writes ? UINT64_C(15) << 60 | strong : 0;
+    if (!(atomic_load_explicit(&r->groups[word / CELLS_GROUP], memory_order_acquire) >> FLAG_SPLIT & 1) ||
+        !stays(atomic_load_explicit(&r->cells[word], memory_order_relaxed), entry, flags, l->code.unit_global == 2))
+        return false;
+    const uint8_t before = site->writes ? value_at(r, word) : value;
+    return before == value || before == VALUE_MANY;
+}
+
 bool mg__grid_touch_lanes(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site)
 {
     const struct launch *l = w->launch;
@@ -414,6 +439,8 @@ bool mg__grid_touch_lanes(struct worker *w, int32_t object, const struct mg_acce
                           value = site->writes ? value_of_lane(a, element, lane, (unsigned)(lo - from),
                                                                (unsigned)(hi - lo))
                                                : VALUE_NONE;
+            if (bytes == 15 && same_again(l, r, entry, site, word / 4, value))
+                continue;
             if (word == t.offset) {
                 t.bytes |= bytes;
                 t.value = t.value == value ? value : VALUE_MANY;
@@ -428,7 +455,7 @@ bool mg__grid_touch_lanes(struct worker *w, int32_t object, const struct mg_acce
             part = bytes != 15;
         }
     }
-    return touch_together(l, r, entry, &t, part);
+    return t.offset == UINT64_MAX || touch_together(l, r, entry, &t, part);
 }
 
 /* ---- the end ---- */
