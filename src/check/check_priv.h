@@ -385,6 +385,7 @@ struct worker {
     uint32_t nlanes, natomics, lanes_wait;
     uint32_t noted_meets, meets_shape; /* warps that have met among them; the shape of such a note, + 1 */
     uint32_t *lanes_shape;          /* by instruction, + 1; likewise */
+    struct mg_noted_pattern *noted_patterns; /* noted.c */
     struct mg_phase phase;
     struct mg_notes notes;          /* noted.c; the last, for mg__worker_clear */
 };
@@ -471,6 +472,8 @@ bool mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64
 /* A read or an atomic operation, of lanes at words of their own choice in the running block's shared memory, while it
  * takes notes. False: it must be looked at. */
 bool mg__notes_lanes(struct worker *w, struct mg_access *access);
+/* The same, of a read of a known pattern. */
+bool mg__notes_pattern(struct worker *w, struct mg_access *access);
 /* While there are notes of the event's block: a warp all of whose lanes have met. False: it must be looked at. */
 bool mg__notes_warp(struct worker *w, const struct mg_sync *event);
 bool mg__notes_run(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape);

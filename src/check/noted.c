@@ -26,6 +26,7 @@
 
 enum {
     SHAPES = 1024,
+    PATTERNS = 256,   /* of accesses that are told, and have a shape */
     LANES_WAIT = 1024 /* accesses that are told before there are notes of lanes again, where these had to be read */
 };
 
@@ -62,6 +63,7 @@ void mg__notes_free(struct worker *w)
     free(w->notes.saved);
     free(w->noted_lanes);
     free(w->lanes_shape);
+    free(w->noted_patterns);
     mg__phase_free(&w->phase);
 }
 
@@ -461,6 +463,37 @@ bool mg__notes_lanes(struct worker *w, struct mg_access *a)
     w->noted_lanes[w->nlanes].atomic = site->atomic;
     w->natomics += site->atomic;
     w->notes.at[w->notes.n++] = shape << 40 | (uint64_t)a->warp << 32 | w->nlanes++;
+    return true;
+}
+
+/* ---- lanes of a known pattern ---- */
+struct mg_noted_pattern {
+    uint32_t insn, id; /* of the pattern; within a launch it stays that one's */
+    uint64_t shape;    /* + 1 */
+};
+
+bool mg__notes_pattern(struct worker *w, struct mg_access *a)
+{
+    const struct site *site = &w->launch->code.sites[a->insn];
+    uint64_t least, most;
+    if (!site->plain_read || w->notes.n == MG_NOTES || (a->follow && *a->follow) ||
+        !(w->noted_patterns || (w->noted_patterns = calloc(PATTERNS, sizeof(*w->noted_patterns)))))
+        return false;
+    mg__access_reach(a, &least, &most);
+    const struct mg_memo *memo = least % 4 ? NULL : mg__memos_find(&w->learnt.memos, a, 2);
+    if (!memo || !mg__shadow_is_written(&w->current->shared, least / 4, memo))
+        return false;
+    struct mg_noted_pattern *p = &w->noted_patterns[(a->insn * 31 + a->pattern->id) % PATTERNS];
+    if (!p->shape || p->insn != a->insn || p->id != a->pattern->id) {
+        uint64_t shape;
+        mg__access_lanes(a);
+        if (!mg__notes_shape(w, a, least, most + a->width, &shape))
+            return false;
+        *p = (struct mg_noted_pattern){a->insn, a->pattern->id, shape + 1};
+    } else if (least < site->lo || most + a->width > site->hi) {
+        return false;
+    }
+    w->notes.at[w->notes.n++] = (p->shape - 1) << 40 | (uint64_t)a->warp << 32 | least;
     return true;
 }
 

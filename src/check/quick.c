@@ -508,6 +508,22 @@ MG_WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg
     return !(missing & units);
 }
 
+bool mg__shadow_is_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
+{
+    const unsigned at = base % 32;
+    if (m->units) {
+        const uint64_t units = (uint64_t)m->units << at,
+                       two = s->written[base / 32] | (uint64_t)s->written[base / 32 + 1] << 32;
+        return !(units & ~two);
+    }
+    uint32_t missing = 0;
+    for (unsigned k = 0; k < m->n; k++) {
+        const uint64_t u = base + (m->n == m->span ? k : m->unit[k]);
+        missing |= ~(s->written[u / 32] >> u % 32);
+    }
+    return !(missing & 1);
+}
+
 /* Rows from 64 * word on that have one of the units. */
 MG_WIDE static uint64_t rows_of(const uint16_t *unit, uint32_t word)
 {

@@ -98,6 +98,8 @@ static inline void mg__shadow_met(struct mg_shadow *s)
     s->nheld = s->nlanes = 0;
     s->read_rows = s->atom_rows = 0;
 }
+/* Whether the memo's units from `base` on are all written, as far as is known. */
+bool mg__shadow_is_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);
 /* Whether the lanes' words are all written; where they are goes to *lanes. */
 bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes);
 /* Lanes on words of their own choice, all of which are written: a read of what nobody has written since the block met,

@@ -119,7 +119,7 @@ static inline bool is_noted(struct worker *w, struct mg_access *a)
     const struct block *b = w->current;
     return a->space == MG_SPACE_SHARED && w->notes.most && a->kind != MG_ACCESS_ST && a->kind < MG_ACCESS_CP_ASYNC &&
            b && b == w->notes_of && b->linear == w->notes.block && a->block == w->notes.block &&
-           a->target == a->block && mg__notes_lanes(w, a);
+           a->target == a->block && ((a->pattern && mg__notes_pattern(w, a)) || mg__notes_lanes(w, a));
 }
 
 void mg__watch_access(void *worker, struct mg_access *a)
