@@ -62,7 +62,7 @@ static inline bool read_one(struct moment m, struct mg_order_row *row, unsigned 
     if (w & ASYNC || (time - m.least > m.floor - m.least && !(time > m.floor && own(w, time, who, m.met))))
         return false;
     if (read > m.floor) {
-        if (row->r_who[at] & CLASS_BITS)
+        if ((row->r_who[at] ^ who) & CLASS_BITS)
             return false;
         if (!joins(&row->r_who[at], &who, read, m.met))
             return true;
@@ -385,7 +385,7 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
                    other = recent & (((r ^ me) & WARP_BITS) != 0),
                    many = recent & (((r ^ me) & MG_WHO_LANES) != 0) & (read > m.met);
         const bool no = !(before | ((time > m.floor) & own(w, time, me, m.met))) | ((w & ASYNC) != 0) |
-                        (recent & ((r & CLASS_BITS) != 0));
+                        (recent & (((r ^ me) & CLASS_BITS) != 0));
         bad |= (uint32_t)no & mask >> i;
         l->read[i] = other ? read : m.now;
         l->r[i] = other ? r | OTHERS : (many ? (me & ~MG_WHO_LANES) | MG_WHO_MANY : me) | (recent ? r & OTHERS : 0);

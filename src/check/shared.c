@@ -96,13 +96,17 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
     if (site->atomic && (a->width < 1u << unit || site->own_fence || b->order->flagged || !l->one_width))
         return false;
     mg__access_lanes(a);
-    if (w->takes_notes && a->width >= 1u << unit && a->width <= 16 &&
+    if (w->takes_notes && a->width >= 1u << unit && a->width <= 16 && site->class != MG_ORDER_VOLATILE &&
         (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
         mg__shadow_hold(b->order, s, a, who, site->atomic)) {
         b->order->now += site->writes;
         if (site->atomic)
             mg__flags_publish(l, b, a, MG_SPACE_SHARED);
         return true;
+    }
+    if (site->class == MG_ORDER_VOLATILE) {
+        mg__shadow_settle(b->order, s);
+        s->odd = MG_MAX(s->odd, b->order->now);
     }
     mg__shadow_settle_near(b->order, s, least >> unit, (most + a->width - 1) >> unit);
     if (!mg__shadow_lanes(b->order, s, a, unit, who,
@@ -124,14 +128,18 @@ static inline bool quick(struct worker *w, struct block *b, struct mg_access *a,
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
     if (l->by_lanes || b->order->partial || b->hollow || (a->follow && *a->follow) || site->async ||
-        (site->class != MG_ORDER_PLAIN && !site->atomic))
+        (site->class > MG_ORDER_VOLATILE && !site->atomic))
+        return false;
+    /* A volatile one is as a plain one, but to those that are strong, and where nobody publishes or takes anything. */
+    const bool is_volatile = site->class == MG_ORDER_VOLATILE;
+    if (is_volatile && (site->letter || b->order->flagged || b->order->fences >> a->warp & 1))
         return false;
     if (least < site->lo || most + a->width > site->hi)
         return false;
     struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
     uint32_t who = mg__order_pack(me);
     const struct mg_memo *memo =
-        site->atomic ? NULL : mg__access_memo(w, a, unit); /* an atomic's addresses are the data's */
+        site->atomic || is_volatile ? NULL : mg__access_memo(w, a, unit); /* an atomic's addresses are the data's */
     if (!memo)
         return quick_lanes(w, b, a, site, who, least, most);
     bool good = site->writes ? mg__shadow_write(b->order, &b->shared, least >> unit, memo, who)

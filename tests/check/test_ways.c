@@ -285,6 +285,79 @@ static const struct {
      S_DOUBLE "bar.sync 0;\nsetp.ge.u32 %p1, %t, 32; @!%p1 bra X;\nshl.b32 %r9, %lane, 3; add.u32 %r9, %r9, %r4;\n"
               "X: ld.shared.u64 %d9, [%r9];\nbar.warp.sync 0xffffffff;\n@%p1 bra Z;\nst.shared.u64 [%r8], %d9;\nZ:\n",
      2, FILLED, 1, 1, false},
+    /* Warps that meet in the midst of notes. */
+    {"words of the warp go round, again and again",
+     S_OWN "st.shared.u32 [%r3], %t;\nmov.u32 %r20, 0; add.u32 %r6, %lane, 1; and.b32 %r6, %r6, 31;\n"
+           "sub.u32 %r6, %r6, %lane; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3;\n"
+           "L: bar.warp.sync 0xffffffff; ld.shared.u32 %r5, [%r6]; bar.warp.sync 0xffffffff;\n"
+           "st.shared.u32 [%r3], %r5; add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 40; @%p1 bra L;\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"the same, and the warp meets only before it reads",
+     S_OWN "st.shared.u32 [%r3], %t;\nmov.u32 %r20, 0; add.u32 %r6, %lane, 1; and.b32 %r6, %r6, 31;\n"
+           "sub.u32 %r6, %r6, %lane; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3;\n"
+           "L: bar.warp.sync 0xffffffff;\nld.shared.u32 %r5, [%r6];\n"
+           "st.shared.u32 [%r3], %r5;\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 40; @%p1 bra L;\n",
+     2, FILLED, 1, 1, false},
+    {"a neighbour's place in global memory, behind a shared word and a meeting of the warp",
+     S_OWN OWN PUT_GID "xor.b32 %r2, %gid, 1;\n" AT "mov.u32 %r20, 0;\nL: st.shared.u32 [%r3], %r20;\n"
+           "shfl.sync.idx.b32 %r7, %r3, 0, 31, 0xffffffff; ld.global.u32 %r5, [%d1]; ld.shared.u32 %r6, [%r3];\n"
+           "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 4; @%p1 bra L;\n",
+     0, NONE, 1, 1, false},
+    {"the same, and the warp meets behind it",
+     S_OWN OWN PUT_GID "xor.b32 %r2, %gid, 1;\n" AT "mov.u32 %r20, 0;\nL: st.shared.u32 [%r3], %r20;\n"
+           "ld.global.u32 %r5, [%d1];\nshfl.sync.idx.b32 %r7, %r3, 0, 31, 0xffffffff; ld.shared.u32 %r6, [%r3];\n"
+           "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 4; @%p1 bra L;\n",
+     2, FILLED, 1, 1, false},
+    /* Lanes of 8 and 16 bytes at places of their own choice. */
+    {"doubles added up at places of their own choice",
+     S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n"
+              "red.shared.add.u64 [%r6], %d8; mad.lo.u32 %r6, %t, 5, 3; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3;\n"
+              "add.u32 %r6, %r6, %r4; atom.shared.add.u64 %d9, [%r6], %d8;\nbar.sync 0;\n"
+              "ld.shared.u64 %d9, [%r6]; cvt.u32.u64 %r5, %d9;\n" PUT_R5, 0, FILLED, 1, 1, false},
+    {"half of one is read before the block meets",
+     S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n"
+              "red.shared.add.u64 [%r6], %d8;\nsub.u32 %r7, %r4, %r6; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, 252;\n"
+              "ld.shared.u32 %r5, [%r7];\n" PUT_R5, 2, FILLED, 1, 1, false},
+    {"one is stored where another one is added to",
+     S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n"
+              "red.shared.add.u64 [%r6], %d8;\nsetp.eq.u32 %p1, %t, 95; @%p1 bra X; bra Y;\n"
+              "X: st.shared.u64 [%r4+8], %d8;\nY:\n", 2, FILLED, 1, 1, false},
+    {"four words at places of their own choice, and one of them is stored again",
+     "mov.u32 %r4, s; shl.b32 %r3, %t, 4; add.u32 %r3, %r3, %r4; st.shared.v4.u32 [%r3], {%t, %t, %gid, %t};\n"
+     "bar.sync 0;\nmov.u32 %r20, 0;\n"
+     "L: mad.lo.u32 %r6, %t, 11, %r20; rem.u32 %r6, %r6, 90; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %r4;\n"
+     "ld.shared.v4.u32 {%r5, %r7, %r8, %r9}, [%r6];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n"
+     "setp.ge.u32 %p2, %t, 90; @%p2 st.shared.u32 [%r3+8], 1;\n" PUT_R5, 0, FILLED, 1, 1, false},
+    {"the same, of a place that another warp reads",
+     "mov.u32 %r4, s; shl.b32 %r3, %t, 4; add.u32 %r3, %r3, %r4; st.shared.v4.u32 [%r3], {%t, %t, %gid, %t};\n"
+     "bar.sync 0;\nmov.u32 %r20, 0;\n"
+     "L: mad.lo.u32 %r6, %t, 11, %r20; rem.u32 %r6, %r6, 90; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %r4;\n"
+     "ld.shared.v4.u32 {%r5, %r7, %r8, %r9}, [%r6];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n"
+     "setp.eq.u32 %p2, %t, 70;\n@%p2 st.shared.u32 [%r3+8], 1;\n", 2, FILLED, 1, 1, false},
+    /* Volatile words. */
+    {"a volatile word of one's own",
+     S_OWN "mov.u32 %r20, 0;\nL: st.volatile.shared.u32 [%r3], %r20; ld.volatile.shared.u32 %r5, [%r3];\n"
+           "ld.shared.u32 %r6, [%r3]; add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 9; @%p1 bra L;\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"a neighbour's volatile word behind a meeting of the warp",
+     S_OWN "xor.b32 %r6, %r3, 4;\nst.volatile.shared.u32 [%r3], %t; bar.warp.sync 0xffffffff;\n"
+           "ld.volatile.shared.u32 %r5, [%r6]; bar.warp.sync 0xffffffff; st.volatile.shared.u32 [%r3], %r5;\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"a neighbour's volatile word, and the warp has not met",
+     S_OWN "xor.b32 %r6, %r3, 4;\nst.volatile.shared.u32 [%r3], %t;\nld.volatile.shared.u32 %r5, [%r6];\n" PUT_R5,
+     2, FILLED, 1, 1, false},
+    {"a volatile word that another warp reads",
+     S_OWN "st.volatile.shared.u32 [%r3], %t; bar.sync 0;\nld.volatile.shared.u32 %r5, [%r3];\n"
+           "ld.shared.u32 %r6, [%r3];\nsub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\n"
+           "ld.shared.u32 %r6, [%r7]; setp.eq.u32 %p1, %t, 3;\n@%p1 st.volatile.shared.u32 [%r3], 7;\n",
+     2, FILLED, 1, 1, false},
+    {"volatile words, with a fence, and a flag",
+     S_OWN "st.volatile.shared.u32 [%r3], %t;\nmembar.cta; st.volatile.shared.u32 [%r3+512], 1;\n"
+           "ld.volatile.shared.u32 %r5, [%r3+512]; ld.volatile.shared.u32 %r6, [%r3];\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"a volatile word that nobody has written",
+     S_OWN "ld.volatile.shared.u32 %r5, [%r3];\nsetp.eq.u32 %p1, %r5, 3; @%p1 st.shared.u32 [%r3], 1;\n",
+     2, FILLED, 1, 1, false},
     {"a shuffle, and doubles far apart",
      "mov.u32 %r4, s; mul.lo.u32 %r1, %lane, 33; shl.b32 %r1, %r1, 3; rem.u32 %r1, %r1, 768; add.u32 %r8, %r4, %r1;\n"
      "setp.ge.u32 %p1, %t, 32; cvt.u64.u32 %d8, %t; @%p1 bra X;\nst.shared.u64 [%r8], %d8;\n"
