@@ -9,24 +9,6 @@ static bool is_known(const struct mg_gen *g, const struct mg_engine_operand *o, 
     return o->slot >= 0 && mg__gen_constant(g, o->slot, 4, value);
 }
 
-/* PTX ISA, "shfl.sync": from which lane each lane has its value, and which of them had one in reach. */
-static uint32_t sources(const char *kind, uint32_t b, uint32_t c, LLVMValueRef index[32], const struct mg_gen *g)
-{
-    uint32_t clamp = c & 31, segment = c >> 8 & 31, in_reach = 0;
-    b &= 31;
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        uint32_t least = lane & segment, most = least | (clamp & ~segment);
-        uint32_t from = strcmp(kind, "up_b32") == 0     ? lane - b
-                        : strcmp(kind, "down_b32") == 0 ? lane + b
-                        : strcmp(kind, "bfly_b32") == 0 ? lane ^ b
-                                                        : least | (b & ~segment);
-        bool good = strcmp(kind, "up_b32") == 0 ? (int32_t)from >= (int32_t)most : (int32_t)from <= (int32_t)most;
-        in_reach |= (uint32_t)good << lane;
-        index[lane] = mg__gen_c32(g, good ? from : lane);
-    }
-    return in_reach;
-}
-
 static LLVMValueRef splat(struct mg_gen *g, LLVMValueRef one)
 {
     LLVMValueRef none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(one), 32));
@@ -43,10 +25,14 @@ static void write_shuffled(struct mg_gen *g, const struct mg_engine_op *op, stru
         mg__gen_write(g, op->out[1].slot, 0, in_reach);
 }
 
-/* By what only the running kernel knows: through memory, where lanes lie one behind the other. */
-static void shuffle_by(struct mg_gen *g, const struct mg_engine_op *op, const char *kind, uint32_t c)
+/* PTX ISA, "shfl.sync": from which lane each lane has its value, and which of them had one in reach. By a distance that
+ * only the running kernel knows values go through memory, where lanes lie one behind the other. */
+static bool shuffle(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
 {
-    const uint32_t clamp = c & 31, segment = c >> 8 & 31;
+    int64_t known;
+    if (!is_known(g, &op->in[3], &known))
+        return false;
+    const uint32_t clamp = (uint32_t)known & 31, segment = (uint32_t)known >> 8 & 31;
     const bool up = strcmp(kind, "up_b32") == 0, idx = strcmp(kind, "idx_b32") == 0;
     struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 4), by = mg__gen_read(g, op->in[2].slot, 4);
     LLVMValueRef from = mg__gen_vector(g, &v, 4), lane[32], least[32], most[32];
@@ -54,44 +40,30 @@ static void shuffle_by(struct mg_gen *g, const struct mg_engine_op *op, const ch
         LLVMValueRef at = LLVMBuildAnd(g->b, by.base, mg__gen_c32(g, 31), "");
         write_shuffled(g, op, mg__gen_of_base(LLVMBuildExtractElement(g->b, from, at, "")),
                        mg__gen_of_base(LLVMConstInt(g->i1, 1, 0)));
-        return;
+        return true;
     }
     for (uint32_t i = 0; i < 32; i++) {
         lane[i] = mg__gen_c32(g, i);
         least[i] = mg__gen_c32(g, i & segment);
         most[i] = mg__gen_c32(g, (i & segment) | (clamp & ~segment));
     }
-    LLVMValueRef self = LLVMConstVector(lane, 32), home = mg__gen_alloca(g, LLVMTypeOf(from)),
-                 b = LLVMBuildAnd(g->b, mg__gen_vector(g, &by, 4), splat(g, mg__gen_c32(g, idx ? 31 & ~segment : 31)),
-                                  ""),
+    LLVMValueRef self = LLVMConstVector(lane, 32), distance = mg__gen_vector(g, &by, 4),
+                 b = LLVMBuildAnd(g->b, distance, splat(g, mg__gen_c32(g, idx ? 31 & ~segment : 31)), ""),
                  j = up                              ? LLVMBuildSub(g->b, self, b, "")
                      : strcmp(kind, "down_b32") == 0 ? LLVMBuildAdd(g->b, self, b, "")
                      : idx                           ? LLVMBuildOr(g->b, LLVMConstVector(least, 32), b, "")
                                                      : LLVMBuildXor(g->b, self, b, "");
-    LLVMValueRef good = LLVMBuildICmp(g->b, up ? LLVMIntSGE : LLVMIntSLE, j, LLVMConstVector(most, 32), "");
-    LLVMValueRef index = LLVMBuildSelect(g->b, good, j, self, "");
-    LLVMBuildStore(g->b, from, home);
-    LLVMValueRef ptrs = LLVMBuildGEP2(g->b, g->i32, home, &index, 1, "");
-    write_shuffled(g, op, mg__gen_of_vector(mg__gen_scattered(g, true, LLVMTypeOf(from), NULL, ptrs, 4, NULL)),
-                   mg__gen_of_vector(LLVMBuildBitCast(g->b, good, g->i32, "")));
-}
-
-static bool shuffle(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
-{
-    int64_t b, c;
-    LLVMValueRef index[32];
-    if (!is_known(g, &op->in[3], &c))
-        return false;
-    if (!is_known(g, &op->in[2], &b)) {
-        shuffle_by(g, op, kind, (uint32_t)c);
-        return true;
+    LLVMValueRef good = LLVMBuildICmp(g->b, up ? LLVMIntSGE : LLVMIntSLE, j, LLVMConstVector(most, 32), ""),
+                 index = LLVMBuildSelect(g->b, good, j, self, ""), to;
+    if (LLVMIsConstant(index)) {
+        to = LLVMBuildShuffleVector(g->b, from, LLVMGetPoison(LLVMTypeOf(from)), index, "");
+    } else {
+        LLVMValueRef home = mg__gen_alloca(g, LLVMTypeOf(from));
+        LLVMBuildStore(g->b, from, home);
+        LLVMValueRef ptrs = LLVMBuildGEP2(g->b, g->i32, home, &index, 1, "");
+        to = mg__gen_scattered(g, true, LLVMTypeOf(from), NULL, ptrs, 4, NULL);
     }
-    uint32_t in_reach = sources(kind, (uint32_t)b, (uint32_t)c, index, g);
-    struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 4);
-    LLVMValueRef from = mg__gen_vector(g, &v, 4);
-    LLVMValueRef to =
-        LLVMBuildShuffleVector(g->b, from, LLVMGetPoison(LLVMTypeOf(from)), LLVMConstVector(index, 32), "");
-    write_shuffled(g, op, mg__gen_of_vector(to), mg__gen_of_vector(mg__gen_c32(g, in_reach)));
+    write_shuffled(g, op, mg__gen_of_vector(to), mg__gen_of_vector(LLVMBuildBitCast(g->b, good, g->i32, "")));
     return true;
 }
 
