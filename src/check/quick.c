@@ -46,37 +46,53 @@ static inline bool own(uint32_t old, uint32_t time, uint32_t who, uint32_t met)
     return (same_lane | (time <= met)) & !others;
 }
 
+/* Whether what `w` did at `time` is no asynchronous copy, or one that is over for the warp of `who`. A bulk copy is for
+ * order.c. */
+static inline bool landed(const struct mg_order *o, uint32_t w, uint32_t time, uint32_t who)
+{
+    return !(w & ASYNC) || time <= o->begin ||
+           (!(w & AGENT) && time <= mg__order_copied(o, mg__order_unpack(who).warp, mg__order_unpack(w).warp));
+}
+
 /* What an access is held against, and when it is. */
 struct moment {
+    const struct mg_order *order;
     uint32_t floor, least, met, now; /* least: what is written was written since then */
 };
 
 static inline struct moment moment_of(const struct mg_order *o, uint32_t who, bool init)
 {
-    return (struct moment){o->floor, init ? o->begin : 0, mg__quick_met(o, who), o->now};
+    return (struct moment){o, o->floor, init ? o->begin : 0, mg__quick_met(o, who), o->now};
+}
+
+static inline bool may_read_one(struct moment m, const struct mg_order_row *row, unsigned at, uint32_t who)
+{
+    const uint32_t w = row->w_who[at], time = row->w_time[at];
+    return (time - m.least <= m.floor - m.least || (time > m.floor && own(w, time, who, m.met))) &&
+           landed(m.order, w, time, who) && !(row->r_time[at] > m.floor && (row->r_who[at] ^ who) & CLASS_BITS);
 }
 
 static inline bool read_one(struct moment m, struct mg_order_row *row, unsigned at, uint32_t who)
 {
-    const uint32_t w = row->w_who[at], time = row->w_time[at], read = row->r_time[at];
-    if (w & ASYNC || (time - m.least > m.floor - m.least && !(time > m.floor && own(w, time, who, m.met))))
+    if (!may_read_one(m, row, at, who))
         return false;
-    if (read > m.floor) {
-        if ((row->r_who[at] ^ who) & CLASS_BITS)
-            return false;
-        if (!joins(&row->r_who[at], &who, read, m.met))
-            return true;
-    }
+    if (row->r_time[at] > m.floor && !joins(&row->r_who[at], &who, row->r_time[at], m.met))
+        return true;
     row->r_time[at] = m.now;
     row->r_who[at] = who;
     return true;
 }
 
-static inline bool write_one(struct moment m, struct mg_order_row *row, unsigned at, uint32_t who)
+static inline bool may_write_one(struct moment m, const struct mg_order_row *row, unsigned at, uint32_t who)
 {
     const uint32_t w = row->w_who[at], r = row->r_who[at], time = row->w_time[at], read = row->r_time[at];
-    if ((w | r) & ASYNC || (time > m.floor && !own(w, time, who, m.met)) ||
-        (read > m.floor && !own(r, read, who, m.met)))
+    return !(r & ASYNC) && (time <= m.floor || own(w, time, who, m.met)) &&
+           (read <= m.floor || own(r, read, who, m.met)) && landed(m.order, w, time, who);
+}
+
+static inline bool write_one(struct moment m, struct mg_order_row *row, unsigned at, uint32_t who)
+{
+    if (!may_write_one(m, row, at, who))
         return false;
     row->w_time[at] = m.now;
     row->w_who[at] = who;
@@ -116,15 +132,36 @@ bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, un
 
 /* ---- units in a row ----
  * Numbered by size_t: of sums of unsigned, which may go round, gcc takes each unit by itself. */
-MG_WIDE static bool may_read(const struct mg_order_row *restrict row, size_t at, size_t n, uint32_t floor,
-                             uint32_t least)
+/* Whether all copies among them have landed: mostly they are one warp's. */
+MG_WIDE static bool all_landed(const struct mg_order_row *row, size_t at, size_t n, const struct mg_order *o,
+                               uint32_t who)
 {
-    uint32_t bad = 0, room = floor - least;
+    uint32_t of = 0, late = 0;
+    for (size_t k = at; k < at + n && !of; k++)
+        of = row->w_who[k] & ASYNC ? row->w_who[k] : 0;
+    const uint32_t until =
+        of & AGENT ? o->begin : mg__order_copied(o, mg__order_unpack(who).warp, mg__order_unpack(of).warp);
     for (size_t k = at; k < at + n; k++) {
-        bad |= (row->w_time[k] - least > room) | (row->w_who[k] & ASYNC);
-        bad |= (row->r_time[k] > floor) & ((row->r_who[k] & CLASS_BITS) != 0);
+        const uint32_t w = row->w_who[k];
+        late |= ((w & ASYNC) != 0) & ((row->w_time[k] > until) | (((w ^ of) & (WARP_BITS | AGENT)) != 0));
     }
-    return bad == 0;
+    for (size_t k = at; late && k < at + n; k++)
+        if (!landed(o, row->w_who[k], row->w_time[k], who))
+            return false;
+    return true;
+}
+
+MG_WIDE static bool may_read(const struct mg_order_row *row, size_t at, size_t n, const struct mg_order *o,
+                             uint32_t who, uint32_t least)
+{
+    const uint32_t floor = o->floor, room = floor - least;
+    uint32_t bad = 0, copies = 0;
+    for (size_t k = at; k < at + n; k++) {
+        bad |= row->w_time[k] - least > room;
+        bad |= (row->r_time[k] > floor) & (((row->r_who[k] ^ who) & CLASS_BITS) != 0);
+        copies |= row->w_who[k] & ASYNC;
+    }
+    return bad == 0 && (!copies || all_landed(row, at, n, o, who));
 }
 
 /* Of units that were written before the floor, or since by the lane that reads, or before its warp met. */
@@ -158,14 +195,15 @@ MG_WIDE static bool may_write(const struct mg_order_row *restrict row, size_t at
                               uint32_t who, const uint32_t *restrict lane)
 {
     const uint32_t floor = o->floor, met = mg__quick_met(o, who);
-    uint32_t bad = 0;
+    uint32_t bad = 0, copies = 0;
     for (size_t k = 0; k < n; k++) {
         uint32_t mine = who | lane[k], w = row->w_who[at + k], r = row->r_who[at + k];
-        bad |= (w | r) & ASYNC;
+        bad |= r & ASYNC;
+        copies |= w & ASYNC;
         bad |= (row->w_time[at + k] > floor) & !own(w, row->w_time[at + k], mine, met);
         bad |= (row->r_time[at + k] > floor) & !own(r, row->r_time[at + k], mine, met);
     }
-    return bad == 0;
+    return bad == 0 && (!copies || all_landed(row, at, n, o, who));
 }
 
 MG_WIDE static void did_write(struct mg_order_row *restrict row, size_t at, size_t n, uint32_t now, uint32_t who,
@@ -478,7 +516,7 @@ bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struc
     enum { MANY = 24 }; /* lanes, for which it pays */
     const struct moment now = moment_of(o, who, init);
     s->read = o->now;
-    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && __builtin_popcount(a->mask) > MANY)
+    if (what != MG_LANES_ATOMIC && a->width == 1u << unit && s->odd != ~0u && __builtin_popcount(a->mask) > MANY)
         return lanes_at_once(s, a, unit, now, who, what == MG_LANES_WRITE);
     switch (what) {
     case MG_LANES_READ:
@@ -576,18 +614,19 @@ bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct
 
 /* Where not all accesses are plain. */
 static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
-                         uint32_t least)
+                         uint32_t who, bool init)
 {
+    const struct moment now = moment_of(o, who, init);
     if (m->n != m->span) {
         for (unsigned k = 0; k < m->n; k++)
-            if (!may_read(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, least))
+            if (!may_read_one(now, &s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, who | m->lane[k]))
                 return false;
         return true;
     }
     for (unsigned k = 0, n; k < m->span; k += n) {
         unsigned at = (base + k) % 32;
         n = MG_MIN(m->span - k, 32 - at);
-        if (!may_read(&s->rows[(base + k) / 32], at, n, o->floor, least))
+        if (!may_read(&s->rows[(base + k) / 32], at, n, o, who, now.least))
             return false;
     }
     return true;
@@ -613,8 +652,9 @@ bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t
     if (s->odd > o->floor)
         return false;
     mg__shadow_settle_near(o, s, base, base + m->span - 1);
+    const struct moment now = moment_of(o, who, true);
     for (unsigned k = 0; m->n != m->span && k < m->n; k++)
-        if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o, who, &m->lane[k]))
+        if (!may_read_one(now, &s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, who | m->lane[k]))
             return false;
     for (unsigned k = 0, n; m->n == m->span && k < m->span; k += n) {
         unsigned at = (base + k) % 32;
@@ -633,7 +673,7 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
     bool plain = s->odd <= o->floor;
     if (s->atom_rows & mg__shadow_rows(base / 32, (base + m->span - 1) / 32))
         mg__shadow_settle(o, s);
-    if (!(plain ? settled(o, s, base, m, least) : may_read_now(o, s, base, m, least)))
+    if (!(plain ? settled(o, s, base, m, least) : may_read_now(o, s, base, m, who, init)))
         return false;
     if (plain && lasts && (s->held || (s->held = malloc(MG_HELD * sizeof(*s->held))))) {
         if (s->nheld == MG_HELD)
@@ -672,8 +712,9 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     for (uint64_t r = first; r <= last; r++)
         untouched &= s->sums[r].read <= o->floor;
     if (m->n != m->span) {
+        const struct moment now = moment_of(o, who, false);
         for (unsigned k = 0; !untouched && k < m->n; k++)
-            if (!may_write(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o, who, &m->lane[k]))
+            if (!may_write_one(now, &s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, who | m->lane[k]))
                 return false;
         for (unsigned k = 0; k < m->n; k++) {
             const uint64_t u = base + m->unit[k];
@@ -707,7 +748,7 @@ bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned 
                    const uint32_t *lane, bool writes, bool apply)
 {
     if (!apply)
-        return writes ? may_write(row, at, n, o, who, lane) : may_read(row, at, n, o->floor, 0);
+        return writes ? may_write(row, at, n, o, who, lane) : may_read(row, at, n, o, who, 0);
     if (writes)
         did_write(row, at, n, o->now, who, lane);
     else

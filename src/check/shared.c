@@ -127,7 +127,8 @@ static inline bool quick(struct worker *w, struct block *b, struct mg_access *a,
 {
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
-    if (l->by_lanes || b->order->partial || b->hollow || (a->follow && *a->follow) || site->async ||
+    if (l->by_lanes || b->order->partial || b->hollow || (a->follow && *a->follow) ||
+        (site->async && w->async_insn == a->insn + 1) || /* what it copies nobody has written */
         (site->class > MG_ORDER_VOLATILE && !site->atomic))
         return false;
     /* A volatile one is as a plain one, but to those that are strong, and where nobody publishes or takes anything. */
@@ -136,8 +137,13 @@ static inline bool quick(struct worker *w, struct block *b, struct mg_access *a,
         return false;
     if (least < site->lo || most + a->width > site->hi)
         return false;
-    struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+    struct mg_order_who me = {
+        .site = site->number, .warp = (uint8_t)a->warp, .class = site->class, .async = site->async};
     uint32_t who = mg__order_pack(me);
+    if (site->async) {
+        mg__shadow_settle(b->order, &b->shared);
+        b->shared.odd = ~0u;
+    }
     const struct mg_memo *memo =
         site->atomic || is_volatile ? NULL : mg__access_memo(w, a, unit); /* an atomic's addresses are the data's */
     if (!memo)
