@@ -191,6 +191,11 @@ static void same_findings(void **unused)
 #define S_DOUBLE                                                                                               \
     "mov.u32 %r4, s; shl.b32 %r1, %t, 3; add.u32 %r8, %r4, %r1; xor.b32 %r9, %r1, 8; add.u32 %r9, %r9, %r4;\n" \
     "cvt.u64.u32 %d8, %t; st.shared.u64 [%r8], %d8;\n"
+/* The thread's 8 or 16 bytes there, into %r3, those of its counterpart in another warp, into %r7, and 16 bytes of %b,
+ * into %d1. */
+#define COPIES(bytes)                                                                                                  \
+    "mov.u32 %r4, s; mul.lo.u32 %r3, %t, " #bytes "; sub.u32 %r7, 95*" #bytes ", %r3; add.u32 %r3, %r3, %r4;\n"       \
+    "add.u32 %r7, %r7, %r4; and.b32 %r6, %t, 15; mul.wide.u32 %d9, %r6, 16; add.u64 %d1, %b, %d9;\n"
 #define PUT_R5 OWN "st.global.u32 [%d1], %r5;\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
 
@@ -334,6 +339,39 @@ static const struct {
      "L: mad.lo.u32 %r6, %t, 11, %r20; rem.u32 %r6, %r6, 90; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %r4;\n"
      "ld.shared.v4.u32 {%r5, %r7, %r8, %r9}, [%r6];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n"
      "setp.eq.u32 %p2, %t, 70;\n@%p2 st.shared.u32 [%r3+8], 1;\n", 2, FILLED, 1, 1, false},
+    /* Asynchronous copies: by each thread into its place, which another warp reads. */
+    {"copies round after round, each behind a barrier",
+     COPIES(16) "mov.u32 %r20, 0;\nL: cp.async.cg.shared.global [%r3], [%d1], 16; cp.async.commit_group;\n"
+            "cp.async.wait_group 0; bar.sync 0;\nld.shared.u32 %r5, [%r7]; bar.sync 0;\n"
+            "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n" PUT_R5,
+     0, NO_A, 1, 1, false},
+    {"the same, read before the block has met",
+     COPIES(16) "mov.u32 %r20, 0;\nL: cp.async.cg.shared.global [%r3], [%d1], 16; cp.async.commit_group;\n"
+            "cp.async.wait_group 0;\nld.shared.u32 %r5, [%r7];\nbar.sync 0;\n"
+            "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n" PUT_R5,
+     2, NO_A, 1, 1, false},
+    {"the same, and nobody waits",
+     COPIES(16) "cp.async.ca.shared.global [%r3], [%d1], 16; cp.async.commit_group; bar.sync 0;\n"
+            "ld.shared.u32 %r5, [%r7];\n" PUT_R5, 2, NO_A, 1, 1, false},
+    {"two stages, of which one is waited for",
+     COPIES(8) "mov.u32 %r20, 0;\ncp.async.ca.shared.global [%r3], [%d1], 8; cp.async.commit_group;\n"
+            "L: cp.async.ca.shared.global [%r3+768], [%d1], 8; cp.async.commit_group;\ncp.async.wait_group 1;\n"
+            "bar.sync 0; ld.shared.u32 %r5, [%r7]; bar.sync 0;\n"
+            "cp.async.ca.shared.global [%r3], [%d1], 8; cp.async.commit_group;\ncp.async.wait_group 1; bar.sync 0;\n"
+            "ld.shared.u32 %r6, [%r7+768]; bar.sync 0;\n"
+            "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 3; @%p1 bra L;\n" PUT_R5,
+     0, NO_A, 1, 1, false},
+    {"two stages, and the one that is read is not the one waited for",
+     COPIES(8) "cp.async.ca.shared.global [%r3], [%d1], 8; cp.async.commit_group;\n"
+            "cp.async.ca.shared.global [%r3+768], [%d1], 8; cp.async.commit_group;\ncp.async.wait_group 1;\n"
+            "bar.sync 0; ld.shared.u32 %r5, [%r7];\nld.shared.u32 %r6, [%r7+768];\nadd.u32 %r5, %r5, %r6;\n" PUT_R5,
+     2, NO_A, 1, 1, false},
+    {"a copy into what others still read, and one over another",
+     COPIES(16) "cp.async.cg.shared.global [%r3], [%d1], 16; cp.async.commit_group;\n"
+                "cp.async.wait_group 0; bar.sync 0;\n"
+            "ld.shared.u32 %r5, [%r7];\ncp.async.cg.shared.global [%r3], [%d1], 16;\n"
+            "cp.async.cg.shared.global [%r3], [%d1], 16;\ncp.async.commit_group; cp.async.wait_group 0;\n" PUT_R5,
+     6, NO_A, 1, 1, false},
     /* Volatile words. */
     {"a volatile word of one's own",
      S_OWN "mov.u32 %r20, 0;\nL: st.volatile.shared.u32 [%r3], %r20; ld.volatile.shared.u32 %r5, [%r3];\n"
