@@ -340,6 +340,9 @@ struct block {
     struct mg_order *order;
     struct mg_shadow shared;
     uint8_t **local; /* by warp: a bit a byte a lane, made when needed */
+    struct local_all {
+        uint64_t from, to; /* bytes that all lanes of the warp have written: some of them */
+    } local_all[MG_ORDER_AGENT];
     uint8_t *holes;  /* of shared memory, by byte: written with what nobody made, its origin + 1; or 0 */
     MG_VEC(struct origin) origins;
     bool hollow; /* there are such */

@@ -81,6 +81,7 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     for (uint32_t k = 0; k < warps_of(l); k++)
         if (b->local[k])
             memset(b->local[k], 0, mg__block_local_words(l) * 8 * 32);
+    memset(b->local_all, 0, sizeof(b->local_all));
     mg__segments_forget(&b->segments);
     free(b->holes);
     b->holes = NULL;

@@ -19,6 +19,18 @@ static inline void set_bits(uint64_t *bits, uint64_t from, unsigned n, uint32_t 
         bits[from / 64 + 1] = (bits[from / 64 + 1] | all >> (64 - by)) & ~((uint64_t)missing >> (64 - by));
 }
 
+/* A store of the same bytes by all lanes of the warp: they may follow on what all have written. */
+static inline void extend(struct local_all *all, uint64_t from, uint64_t to)
+{
+    if (all->from == all->to || from > all->to || to < all->from) {
+        if (to - from > all->to - all->from)
+            *all = (struct local_all){from, to};
+    } else {
+        all->from = MG_MIN(all->from, from);
+        all->to = MG_MAX(all->to, to);
+    }
+}
+
 void mg__local_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
@@ -41,7 +53,11 @@ void mg__local_watch(struct worker *w, struct block *b, struct mg_access *a, con
         return;
     uint64_t *bits = (uint64_t *)(void *)b->local[a->warp];
     uint32_t missing[32] = {0}, any = 0;
-    for (uint32_t rest = site->reads ? mask : 0; rest; rest &= rest - 1) {
+    struct local_all *all = &b->local_all[a->warp];
+    uint64_t least, most;
+    mg__access_reach(a, &least, &most);
+    const bool known = !l->by_lanes && least >= all->from && most + a->width <= all->to;
+    for (uint32_t rest = site->reads && !known ? mask : 0; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         any |= missing[lane] = unset(bits + lane * words, a->address[lane], a->width);
     }
@@ -50,8 +66,12 @@ void mg__local_watch(struct worker *w, struct block *b, struct mg_access *a, con
     if (!site->writes)
         return;
     struct origin origin;
-    (void)mg__define_written(w, a, missing, &origin);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const bool some = mg__define_written(w, a, missing, &origin);
+    if (some)
+        *all = (struct local_all){0};
+    else if (mask == b->order->live[a->warp] && least == most)
+        extend(all, least, least + a->width);
+    for (uint32_t rest = some || !known ? mask : 0; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         set_bits(bits + lane * words, a->address[lane], a->width, missing[lane]);
     }

@@ -191,11 +191,11 @@ static void same_findings(void **unused)
 #define S_DOUBLE                                                                                               \
     "mov.u32 %r4, s; shl.b32 %r1, %t, 3; add.u32 %r8, %r4, %r1; xor.b32 %r9, %r1, 8; add.u32 %r9, %r9, %r4;\n" \
     "cvt.u64.u32 %d8, %t; st.shared.u64 [%r8], %d8;\n"
-/* The thread's 8 or 16 bytes there, into %r3, those of its counterpart in another warp, into %r7, and 16 bytes of %b,
- * into %d1. */
+/* The thread's bytes there, into %r3, those of its counterpart in another warp, into %r7, and 16 of %b, into %d1. */
 #define COPIES(bytes)                                                                                                  \
     "mov.u32 %r4, s; mul.lo.u32 %r3, %t, " #bytes "; sub.u32 %r7, 95*" #bytes ", %r3; add.u32 %r3, %r3, %r4;\n"       \
     "add.u32 %r7, %r7, %r4; and.b32 %r6, %t, 15; mul.wide.u32 %d9, %r6, 16; add.u64 %d1, %b, %d9;\n"
+#define LOCAL ".local .align 16 .b8 l[64]; mov.u64 %d1, l;\n"
 #define PUT_R5 OWN "st.global.u32 [%d1], %r5;\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
 
@@ -372,6 +372,19 @@ static const struct {
             "ld.shared.u32 %r5, [%r7];\ncp.async.cg.shared.global [%r3], [%d1], 16;\n"
             "cp.async.cg.shared.global [%r3], [%d1], 16;\ncp.async.commit_group; cp.async.wait_group 0;\n" PUT_R5,
      6, NO_A, 1, 1, false},
+    /* Threads' own memory. */
+    {"an array that all lanes fill, and each reads where it likes",
+     LOCAL "st.local.v4.u32 [%d1], {%t, %t, %t, %t}; st.local.v2.u32 [%d1+16], {%t, %t};\n"
+           "and.b32 %r6, %t, 3; mul.wide.u32 %d9, %r6, 4; add.u64 %d2, %d1, %d9; st.local.u32 [%d2+4], %gid;\n"
+           "ld.local.u32 %r5, [%d2+8];\n" PUT_R5, 0, FILLED, 1, 1, false},
+    {"the same, and some read behind its end",
+     LOCAL "st.local.v4.u32 [%d1], {%t, %t, %t, %t}; st.local.v2.u32 [%d1+16], {%t, %t};\n"
+           "and.b32 %r6, %t, 3; mul.wide.u32 %d9, %r6, 4; add.u64 %d2, %d1, %d9; ld.local.u32 %r5, [%d2+16];\n"
+           "setp.eq.u32 %p1, %r5, 7; @%p1 st.shared.u32 [s], 1;\n", 2, FILLED, 1, 1, false},
+    {"an array that some lanes fill, and all read",
+     LOCAL "st.local.u32 [%d1], %t; setp.lt.u32 %p1, %lane, 30; @%p1 st.local.u32 [%d1+4], %t;\n"
+           "ld.local.u32 %r5, [%d1]; ld.local.u32 %r6, [%d1+4];\nsetp.eq.u32 %p2, %r6, 7; @%p2 st.shared.u32 [s], 1;\n",
+     2, FILLED, 1, 1, false},
     /* Volatile words. */
     {"a volatile word of one's own",
      S_OWN "mov.u32 %r20, 0;\nL: st.volatile.shared.u32 [%r3], %r20; ld.volatile.shared.u32 %r5, [%r3];\n"
