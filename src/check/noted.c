@@ -381,6 +381,7 @@ static struct noted *make_shape(struct worker *w, const struct mg_access *a, con
     s->access.frame = s->access.other = NULL;
     s->access.follow = NULL;
     s->access.room = NULL;
+    s->access.least = s->access.most = 0; /* each reaches its own */
     s->memo = m;
     s->bytes = a->kind == MG_ACCESS_ST ? 32 * a->width : 0;
     memcpy(s->delta, delta, sizeof(s->delta));

@@ -4,7 +4,8 @@
  * Who runs next, where lanes part, meet, wait and end stays the interpreter's (simt/split.c); what a block computes is
  * compiled, under the mask of the lanes that run. Registers are in the frame between blocks, as the interpreter has
  * them; a branch on which all of these lanes agree goes on here, and so does one whose arms are small, through both
- * (gen_mask.c), unless accesses are observed. It comes back before any other op that parts or joins lanes, that all
+ * (gen_mask.c), unless accesses are observed. Lanes that come to where the leaf meets others, as at a loop's end, are
+ * dropped, and the others go on. It comes back before any other op that parts or joins lanes, that all
  * lanes of the warp make together, or that compiled code does not have; before a block where other lanes wait; and
  * where the slice is used up. So all that depends on the order of lanes and turns is as interpreted.
  *
