@@ -1,7 +1,7 @@
 """survey.py MARGAY PROGRAM [--commands LIST] [--rounds N] [--launches N] [--only NAME] [--same]
 
-What each kind of instruction costs: nanoseconds of processor time for a round of a warp, under each of Margay's commands, the
-least of some launches on one worker, and how many times `profile`'s that is. PROGRAM is survey.cu, compiled. With --same
+What each kind of instruction costs: nanoseconds for a round of a warp, under each of Margay's commands, the least of some
+launches on one worker, and how many times `profile`'s that is. PROGRAM is survey.cu, compiled. With --same
 nothing is timed: results and counts must be the same interpreted, in quick code and in thorough code, and `check` must find
 nothing.
 """
@@ -32,6 +32,8 @@ def survey(args, folder):
         for launch in launches(args, command, folder)[0]["launches"]:
             row = table.setdefault(launch["kernel"].split("_(")[0], {})
             row[command] = min(row.get(command, 1e9), launch["seconds"] * 1e9 / (args.rounds * WARPS))
+    if not table:
+        sys.exit(f"no kernel is named {args.only}: survey.def has them")
     first, *others = args.commands
     print(f"{'ns a round of a warp':24}{first:>10}" + "".join(f"{c:>10}{'times':>7}" for c in others))
     for name, row in table.items():
@@ -47,7 +49,7 @@ def same(args, folder):
             right = counts, printed
         wrong = [a[0] for a, b in zip(counts, right[0]) if a != b]
         wrong += [a for a, b in zip(printed.splitlines(), right[1].splitlines()) if a != b]
-        if wrong or len(counts) != len(right[0]) or not counts:
+        if wrong or not counts or [len(counts), printed.count("\n")] != [len(right[0]), right[1].count("\n")]:
             sys.exit(f"{engine}: not as interpreted: {wrong}")
         findings = launches(args, "check", folder, engine)[0]["findings"]
         if findings:

@@ -31,7 +31,7 @@ enum {
 };
 
 struct noted {
-    struct mg_access access; /* but for what differs each time */
+    struct mg_access access; /* what is the same each time, and no more */
     struct mg_memo *memo;    /* NULL: lanes at words of their own choice, whose number is in the note */
     bool meets;              /* it is no access: the warp has met */
     uint64_t delta[32]; /* from the first active lane's; 0 in idle lanes */
@@ -373,15 +373,17 @@ static struct noted *make_shape(struct worker *w, const struct mg_access *a, con
         free(s);
         return NULL;
     }
-    s->access = *a;
-    s->access.pattern = NULL;
-    s->access.word = NULL;
-    s->access.offset = NULL;
-    s->access.touched = NULL;
-    s->access.frame = s->access.other = NULL;
-    s->access.follow = NULL;
-    s->access.room = NULL;
-    s->access.least = s->access.most = 0; /* each reaches its own */
+    s->access = (struct mg_access){.insn = a->insn,
+                                   .kind = a->kind,
+                                   .space = a->space,
+                                   .generic = a->generic,
+                                   .value64 = a->value64,
+                                   .mask = a->mask,
+                                   .width = a->width,
+                                   .element = a->element,
+                                   .shared_var = -1,
+                                   .times = 1,
+                                   .rows = 1};
     s->memo = m;
     s->bytes = a->kind == MG_ACCESS_ST ? 32 * a->width : 0;
     memcpy(s->delta, delta, sizeof(s->delta));

@@ -2,8 +2,8 @@
  *
  * Nothing is reported here, and nothing is decided that order.c would decide otherwise: an access is taken only if no
  * unit of it can be in conflict, by the plainest of reasons (the other access lies before the last barrier of the whole
- * block, or is the same lane's, or its warp's before all of that met), and then the cells are brought up to date as
- * order.c would. tests/check/test_quick.c holds the two against each other.
+ * block, or is the same lane's, or its warp's before all of that met; a copy has landed), and then the cells are
+ * brought up to date as order.c would. tests/check/test_quick.c holds the two against each other.
  *
  * A block with rows above the floor (named barriers, flags: `partial`) always goes the long way.
  *
@@ -225,7 +225,7 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units)
     s->stale = calloc(n / 64 + 1, sizeof(*s->stale));
     s->atoms = calloc(n, sizeof(*s->atoms));
     s->unsure = calloc(n / 64 + 1, sizeof(*s->unsure));
-    s->fresh = calloc(n, sizeof(*s->fresh));
+    s->fresh = calloc(n + 1, sizeof(*s->fresh));
     return s->rows && s->sums && s->written && s->stale && s->atoms && s->unsure && s->fresh;
 }
 
@@ -546,20 +546,27 @@ MG_WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg
     return !(missing & units);
 }
 
+/* Whether one of the memo's units from `base` on has its bit; `flip`: 0, or ~0 to look for one that has not. */
+static inline bool any_bit(const uint32_t *bits, uint32_t flip, uint64_t base, const struct mg_memo *m)
+{
+    uint64_t any = 0;
+    if (m->units) {
+        const uint64_t two = (bits[base / 32] ^ flip) | (uint64_t)(bits[base / 32 + 1] ^ flip) << 32;
+        return two & (uint64_t)m->units << base % 32;
+    }
+    for (unsigned k = 0; m->n != m->span && k < m->n; k++)
+        any |= (bits[(base + m->unit[k]) / 32] ^ flip) >> (base + m->unit[k]) % 32 & 1;
+    for (unsigned k = 0, n; m->n == m->span && k < m->span; k += n) {
+        unsigned at = (base + k) % 32;
+        n = MG_MIN(m->span - k, 32 - at);
+        any |= (bits[(base + k) / 32] ^ flip) & ((1ull << n) - 1) << at;
+    }
+    return any;
+}
+
 bool mg__shadow_is_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
 {
-    const unsigned at = base % 32;
-    if (m->units) {
-        const uint64_t units = (uint64_t)m->units << at,
-                       two = s->written[base / 32] | (uint64_t)s->written[base / 32 + 1] << 32;
-        return !(units & ~two);
-    }
-    uint32_t missing = 0;
-    for (unsigned k = 0; k < m->n; k++) {
-        const uint64_t u = base + (m->n == m->span ? k : m->unit[k]);
-        missing |= ~(s->written[u / 32] >> u % 32);
-    }
-    return !(missing & 1);
+    return !any_bit(s->written, ~0u, base, m);
 }
 
 /* Rows from 64 * word on that have one of the units. */
@@ -687,20 +694,6 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
     return true;
 }
 
-/* Whether one of the units may have been written since the block met. */
-static inline bool any_fresh(const struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
-{
-    uint64_t any = 0;
-    for (unsigned k = 0; m->n != m->span && k < m->n; k++)
-        any |= s->fresh[(base + m->unit[k]) / 32] >> (base + m->unit[k]) % 32 & 1;
-    for (unsigned k = 0, n; m->n == m->span && k < m->span; k += n) {
-        unsigned at = (base + k) % 32;
-        n = MG_MIN(m->span - k, 32 - at);
-        any |= s->fresh[(base + k) / 32] & ((1ull << n) - 1) << at;
-    }
-    return any;
-}
-
 bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
                       uint32_t who)
 {
@@ -708,7 +701,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     if (m->twice)
         return false;
     mg__shadow_settle_near(o, s, base, base + m->span - 1);
-    bool untouched = s->odd <= o->floor && !any_fresh(s, base, m);
+    bool untouched = s->odd <= o->floor && !any_bit(s->fresh, 0, base, m);
     for (uint64_t r = first; r <= last; r++)
         untouched &= s->sums[r].read <= o->floor;
     if (m->n != m->span) {

@@ -5,9 +5,9 @@
  * compiled, under the mask of the lanes that run. Registers are in the frame between blocks, as the interpreter has
  * them; a branch on which all of these lanes agree goes on here, and so does one whose arms are small, through both
  * (gen_mask.c), unless accesses are observed. Lanes that come to where the leaf meets others, as at a loop's end, are
- * dropped, and the others go on. It comes back before any other op that parts or joins lanes, that all
- * lanes of the warp make together, or that compiled code does not have; before a block where other lanes wait; and
- * where the slice is used up. So all that depends on the order of lanes and turns is as interpreted.
+ * dropped, and the others go on. It comes back before any other op that parts or joins lanes, that all lanes of the
+ * warp make together, or that compiled code does not have; before a block where other lanes wait; and where the slice
+ * is used up. So all that depends on the order of lanes and turns is as interpreted.
  *
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.

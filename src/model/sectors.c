@@ -18,7 +18,7 @@
 #include "model/again.h"
 #include "model/model_priv.h"
 
-enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE, LINE_SECTORS = 8 };
+enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE, LINE_SECTORS = 8 /* at most: mg__model_create */ };
 
 struct units { /* of global memory, as shifts of an address */
     unsigned sector, line;
@@ -394,12 +394,6 @@ static unsigned sector_of(const struct contended *c, unsigned lane)
     return (unsigned)(c->address[lane] >> c->u.sector) & ((1u << (c->u.line - c->u.sector)) - 1);
 }
 
-static void find_sectors(struct contended *c)
-{
-    for (uint32_t m = c->waiting; m; m &= m - 1)
-        c->sector[sector_of(c, (unsigned)__builtin_ctz(m))] |= m & -m;
-}
-
 /* How many sectors of their line these lanes are in. */
 static uint32_t sectors_in(const struct contended *c, uint32_t lanes)
 {
@@ -446,7 +440,8 @@ static uint32_t moved_in_passes(struct contended *c)
     uint8_t line[32];
     uint32_t again = 0;
     unsigned passed = 0;
-    find_sectors(c);
+    for (uint32_t m = c->waiting; m; m &= m - 1)
+        c->sector[sector_of(c, (unsigned)__builtin_ctz(m))] |= m & -m;
     for (unsigned k = 0; k < c->nlines; k++) {
         again -= sectors_in(c, c->lines[k]);
         for (uint32_t m = c->lines[k]; m; m &= m - 1)

@@ -195,6 +195,20 @@ static void same_findings(void **unused)
 #define COPIES(bytes)                                                                                                  \
     "mov.u32 %r4, s; mul.lo.u32 %r3, %t, " #bytes "; sub.u32 %r7, 95*" #bytes ", %r3; add.u32 %r3, %r3, %r4;\n"       \
     "add.u32 %r7, %r7, %r4; and.b32 %r6, %t, 15; mul.wide.u32 %d9, %r6, 16; add.u64 %d1, %b, %d9;\n"
+/* The thread has stored its number there; %r6: where the next lane's is. A loop begins. */
+#define S_NEXT                                                                                                         \
+    S_OWN "st.shared.u32 [%r3], %t;\nmov.u32 %r20, 0; add.u32 %r6, %lane, 1; and.b32 %r6, %r6, 31;\n"                 \
+          "sub.u32 %r6, %r6, %lane; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3;\n"
+/* Doubles are added up at places of the lanes' own choice, %r6. */
+#define ADDS                                                                                                           \
+    S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n" \
+             "red.shared.add.u64 [%r6], %d8;"
+/* Four words of each thread, at %r3, and then some thread's again and again. */
+#define QUADS                                                                                                          \
+    "mov.u32 %r4, s; shl.b32 %r3, %t, 4; add.u32 %r3, %r3, %r4; st.shared.v4.u32 [%r3], {%t, %t, %gid, %t};\n"         \
+    "bar.sync 0;\nmov.u32 %r20, 0;\n"                                                                                 \
+    "L: mad.lo.u32 %r6, %t, 11, %r20; rem.u32 %r6, %r6, 90; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %r4;\n"            \
+    "ld.shared.v4.u32 {%r5, %r7, %r8, %r9}, [%r6];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n"
 #define LOCAL ".local .align 16 .b8 l[64]; mov.u64 %d1, l;\n"
 #define PUT_R5 OWN "st.global.u32 [%d1], %r5;\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
@@ -292,15 +306,11 @@ static const struct {
      2, FILLED, 1, 1, false},
     /* Warps that meet in the midst of notes. */
     {"words of the warp go round, again and again",
-     S_OWN "st.shared.u32 [%r3], %t;\nmov.u32 %r20, 0; add.u32 %r6, %lane, 1; and.b32 %r6, %r6, 31;\n"
-           "sub.u32 %r6, %r6, %lane; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3;\n"
-           "L: bar.warp.sync 0xffffffff; ld.shared.u32 %r5, [%r6]; bar.warp.sync 0xffffffff;\n"
+     S_NEXT "L: bar.warp.sync 0xffffffff; ld.shared.u32 %r5, [%r6]; bar.warp.sync 0xffffffff;\n"
            "st.shared.u32 [%r3], %r5; add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 40; @%p1 bra L;\n" PUT_R5,
      0, FILLED, 1, 1, false},
     {"the same, and the warp meets only before it reads",
-     S_OWN "st.shared.u32 [%r3], %t;\nmov.u32 %r20, 0; add.u32 %r6, %lane, 1; and.b32 %r6, %r6, 31;\n"
-           "sub.u32 %r6, %r6, %lane; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3;\n"
-           "L: bar.warp.sync 0xffffffff;\nld.shared.u32 %r5, [%r6];\n"
+     S_NEXT "L: bar.warp.sync 0xffffffff;\nld.shared.u32 %r5, [%r6];\n"
            "st.shared.u32 [%r3], %r5;\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 40; @%p1 bra L;\n",
      2, FILLED, 1, 1, false},
     {"a neighbour's place in global memory, behind a shared word and a meeting of the warp",
@@ -315,30 +325,19 @@ static const struct {
      2, FILLED, 1, 1, false},
     /* Lanes of 8 and 16 bytes at places of their own choice. */
     {"doubles added up at places of their own choice",
-     S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n"
-              "red.shared.add.u64 [%r6], %d8; mad.lo.u32 %r6, %t, 5, 3; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3;\n"
+     ADDS " mad.lo.u32 %r6, %t, 5, 3; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3;\n"
               "add.u32 %r6, %r6, %r4; atom.shared.add.u64 %d9, [%r6], %d8;\nbar.sync 0;\n"
               "ld.shared.u64 %d9, [%r6]; cvt.u32.u64 %r5, %d9;\n" PUT_R5, 0, FILLED, 1, 1, false},
     {"half of one is read before the block meets",
-     S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n"
-              "red.shared.add.u64 [%r6], %d8;\nsub.u32 %r7, %r4, %r6; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, 252;\n"
+     ADDS "\nsub.u32 %r7, %r4, %r6; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, 252;\n"
               "ld.shared.u32 %r5, [%r7];\n" PUT_R5, 2, FILLED, 1, 1, false},
     {"one is stored where another one is added to",
-     S_DOUBLE "bar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 3; add.u32 %r6, %r6, %r4;\n"
-              "red.shared.add.u64 [%r6], %d8;\nsetp.eq.u32 %p1, %t, 95; @%p1 bra X; bra Y;\n"
+     ADDS "\nsetp.eq.u32 %p1, %t, 95; @%p1 bra X; bra Y;\n"
               "X: st.shared.u64 [%r4+8], %d8;\nY:\n", 2, FILLED, 1, 1, false},
     {"four words at places of their own choice, and one of them is stored again",
-     "mov.u32 %r4, s; shl.b32 %r3, %t, 4; add.u32 %r3, %r3, %r4; st.shared.v4.u32 [%r3], {%t, %t, %gid, %t};\n"
-     "bar.sync 0;\nmov.u32 %r20, 0;\n"
-     "L: mad.lo.u32 %r6, %t, 11, %r20; rem.u32 %r6, %r6, 90; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %r4;\n"
-     "ld.shared.v4.u32 {%r5, %r7, %r8, %r9}, [%r6];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n"
-     "setp.ge.u32 %p2, %t, 90; @%p2 st.shared.u32 [%r3+8], 1;\n" PUT_R5, 0, FILLED, 1, 1, false},
+     QUADS "setp.ge.u32 %p2, %t, 90; @%p2 st.shared.u32 [%r3+8], 1;\n" PUT_R5, 0, FILLED, 1, 1, false},
     {"the same, of a place that another warp reads",
-     "mov.u32 %r4, s; shl.b32 %r3, %t, 4; add.u32 %r3, %r3, %r4; st.shared.v4.u32 [%r3], {%t, %t, %gid, %t};\n"
-     "bar.sync 0;\nmov.u32 %r20, 0;\n"
-     "L: mad.lo.u32 %r6, %t, 11, %r20; rem.u32 %r6, %r6, 90; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %r4;\n"
-     "ld.shared.v4.u32 {%r5, %r7, %r8, %r9}, [%r6];\nadd.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 5; @%p1 bra L;\n"
-     "setp.eq.u32 %p2, %t, 70;\n@%p2 st.shared.u32 [%r3+8], 1;\n", 2, FILLED, 1, 1, false},
+     QUADS "setp.eq.u32 %p2, %t, 70;\n@%p2 st.shared.u32 [%r3+8], 1;\n", 2, FILLED, 1, 1, false},
     /* Asynchronous copies: by each thread into its place, which another warp reads. */
     {"copies round after round, each behind a barrier",
      COPIES(16) "mov.u32 %r20, 0;\nL: cp.async.cg.shared.global [%r3], [%d1], 16; cp.async.commit_group;\n"
