@@ -62,12 +62,17 @@ static void json_begin(struct run *run)
     mg__strbuf_free(&text);
 }
 
-static void json_launch(struct run *run, const char *object)
+static void json_launch(struct run *run, const struct mg_report_launch *launch)
 {
+    struct mg_strbuf text = {0};
     if (!run->any_launch)
         json_begin(run);
-    json_put(run, run->any_launch ? ",\n" : "\n", run->any_launch ? 2 : 1);
-    json_put(run, object, strlen(object));
+    if (mg__strbuf_append(&text, run->any_launch ? ",\n" : "\n", run->any_launch ? 2 : 1) &&
+        mg__report_launch_json(launch, false, &text))
+        json_put(run, text.at, text.count);
+    else
+        run->json_failed = true;
+    mg__strbuf_free(&text);
     run->any_launch = true;
 }
 
@@ -286,7 +291,7 @@ static void handle(struct run *run, const char *line, size_t length)
             if (s->options->on_launch)
                 s->options->on_launch(s->options->on_launch_arg, &record.launch);
             if (run->json)
-                json_launch(run, record.json);
+                json_launch(run, &record.launch);
         } else if (record.kind == MG_RECORD_ADVICE) {
             if (mg__advices_add(&s->advices, record.json) != MG_OK)
                 s->damaged++;
@@ -427,6 +432,7 @@ static void set_environment(void *arg, int report_fd)
     set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
     set_number("MARGAY_TIME", o->time ? 1 : 0);
     set_number("MARGAY_PICTURES", o->html || o->pictures ? 1 : 0);
+    setenv("MARGAY_BRIEF", "1", 1);
     set_number("MARGAY_DEVICE", o->arch->cc);
     setenv("MARGAY_BOARD", o->board->name, 1);
     set_number("MARGAY_DEVICES", o->devices);
@@ -482,6 +488,7 @@ int mg__session_settings(const struct mg_cli_options *o)
     set_environment(&run, -1);
     unsetenv("MARGAY_REPORT"); /* there is no pipe */
     unsetenv("MARGAY_MODE");
+    unsetenv("MARGAY_BRIEF");
     unsetenv("MARGAY_PROGRESS");
     return -1;
 }

@@ -2,6 +2,7 @@
  * docs/cuda-runtime.md says it to users.
  *
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, and nothing is counted
+ *   MARGAY_BRIEF     1: launches leave out numbers that are zero, and derived ones
  *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h); both: do both
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks,pedantic
  *   MARGAY_TIME      1: how long every recorded launch takes on the device is estimated (slower)
@@ -83,8 +84,11 @@ static void open_report(struct mg_device_process *p, const char *checks)
     if (mg__report_open(target, &device, &p->report)) {
         p->report = NULL;
         mg__diag_set(&p->trouble, MG_ERR_IO, "the report cannot be written to MARGAY_REPORT=%s", target);
-    } else if (checks) {
-        mg__report_checks(p->report, checks);
+    } else {
+        if (is_on("MARGAY_BRIEF"))
+            mg__report_brief(p->report);
+        if (checks)
+            mg__report_checks(p->report, checks);
     }
     p->options.report = p->report;
 }

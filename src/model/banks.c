@@ -725,7 +725,7 @@ static struct mg_cost swap_loop(const struct mg_arch *arch, unsigned width, uint
             for (; here; here &= here - 1) {
                 const unsigned i = (unsigned)__builtin_ctz(here);
                 const uint64_t key = address[i] >> b.shift;
-                const unsigned bank = key & ((1u << b.row_shift) - 1);
+                const unsigned bank = (unsigned)(key & ((1u << b.row_shift) - 1));
                 const uint32_t bit = 1u << bank;
                 const bool lost = busy & bit || (banks & bit && changed[bank] == key);
                 busy |= bit;

@@ -59,7 +59,7 @@ bool mg__again_launch(struct mg_again *again, const struct mg_report_launch *lau
     struct mg_strbuf key = {0}, text = {0};
     if (launch->sample || !make_key(&key, launch)) {
         mg__strbuf_free(&key);
-        return mg__report_launch_json(launch, out);
+        return mg__report_launch_json(launch, again->brief, out);
     }
     const uint64_t hash = mg__hash(key.at, key.count);
     struct mg_again_text *t = &again->at[hash % MG_AGAIN];
@@ -69,7 +69,7 @@ bool mg__again_launch(struct mg_again *again, const struct mg_report_launch *lau
                mg__strbuf_append(out, t->text.at + t->to, t->text.count - t->to);
     }
     size_t from, to;
-    if (!mg__report_launch_json(launch, &text) || !mg__strbuf_append(out, text.at, text.count)) {
+    if (!mg__report_launch_json(launch, again->brief, &text) || !mg__strbuf_append(out, text.at, text.count)) {
         mg__strbuf_free(&key);
         mg__strbuf_free(&text);
         return false;

@@ -88,33 +88,54 @@ static bool fraction(struct mg_strbuf *out, double value)
                              (unsigned long long)(millionths % 1000000));
 }
 
-/* Those that an object of this scope has. A zero is written like any other number: a reader need not ask whether it is
- * there; but estimates of time have to be asked for. Derived ones stand apart, where there is anything to derive them
- * from. */
-static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum mg_metric_scope scope)
+static bool whole(struct mg_strbuf *out, uint64_t value)
 {
-    bool ok = mg__strbuf_printf(out, "\"metrics\": {");
-    const char *comma = "";
-    for (unsigned m = 0; ok && m < MG_METRIC_COUNT; m++) {
-        if (mg__metric_scope((enum mg_metric)m) > scope || !mg__metric_known(values, (enum mg_metric)m))
-            continue;
-        ok = mg__strbuf_printf(out, "%s\"%s\": %llu", comma, mg__metric_name((enum mg_metric)m),
-                               (unsigned long long)values->v[m]);
-        comma = ", ";
-    }
-    ok = ok && mg__strbuf_printf(out, "}, \"derived\": {");
-    comma = "";
+    char digits[20];
+    size_t at = sizeof(digits);
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    return mg__strbuf_append(out, digits + at, sizeof(digits) - at);
+}
+
+/* A launch has thousands of them, so that they are not printf's. */
+static bool metric_name(struct mg_strbuf *out, bool first, enum mg_metric metric)
+{
+    const char *name = mg__metric_name(metric);
+    return mg__strbuf_append(out, first ? "\"" : ", \"", first ? 1 : 3) &&
+           mg__strbuf_append(out, name, strlen(name)) && mg__strbuf_append(out, "\": ", 3);
+}
+
+static bool derived(struct mg_strbuf *out, const struct mg_metrics *values, enum mg_metric_scope scope)
+{
+    bool ok = mg__strbuf_append(out, ", \"derived\": {", 14), first = true;
     for (unsigned m = MG_METRIC_COUNT; ok && m < MG_METRIC_ALL; m++) {
         double value;
         if (mg__metric_scope((enum mg_metric)m) > scope || !mg__metric_value(values, (enum mg_metric)m, &value))
             continue;
-        ok = mg__strbuf_printf(out, "%s\"%s\": ", comma, mg__metric_name((enum mg_metric)m)) &&
+        ok = metric_name(out, first, (enum mg_metric)m) &&
              (mg__metric_type((enum mg_metric)m) == MG_TYPE_COUNT
-                  ? mg__strbuf_printf(out, "%llu", (unsigned long long)mg__metric_whole(values, (enum mg_metric)m))
+                  ? whole(out, mg__metric_whole(values, (enum mg_metric)m))
                   : fraction(out, value));
-        comma = ", ";
+        first = false;
     }
     return ok && mg__strbuf_append(out, "}", 1);
+}
+
+/* Those that an object of this scope has. A zero is written like any other number, unless the text is to be brief: a
+ * reader need not ask whether it is there; but estimates of time have to be asked for. Derived ones stand apart, where
+ * there is anything to derive them from. */
+static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum mg_metric_scope scope, bool brief)
+{
+    bool ok = mg__strbuf_append(out, "\"metrics\": {", 12), first = true;
+    for (unsigned m = 0; ok && m < MG_METRIC_COUNT; m++) {
+        if (mg__metric_scope((enum mg_metric)m) > scope || !mg__metric_known(values, (enum mg_metric)m) ||
+            (brief && !values->v[m]))
+            continue;
+        ok = metric_name(out, first, (enum mg_metric)m) && whole(out, values->v[m]);
+        first = false;
+    }
+    return ok && mg__strbuf_append(out, "}", 1) && (brief || derived(out, values, scope));
 }
 
 static bool written(struct mg_strbuf *out, const struct mg_report_written *w)
@@ -168,7 +189,7 @@ bool mg__json_seconds(struct mg_strbuf *out, double seconds)
                              (unsigned long long)(ns % 1000000000u));
 }
 
-bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out)
+bool mg__report_launch_json(const struct mg_report_launch *launch, bool brief, struct mg_strbuf *out)
 {
     char *demangled = NULL;
     const char *kernel = launch->kernel;
@@ -185,12 +206,12 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
               mg__strbuf_printf(out, ", \"seconds\": ") && mg__json_seconds(out, launch->seconds) &&
               mg__strbuf_append(out, ", ", 2) && field(out, "status", mg_status_name(launch->status)) &&
               mg__strbuf_append(out, ", ", 2) && waits(out, launch->waits) && sample(out, launch->sample) &&
-              metrics(out, &launch->metrics, MG_SCOPE_OF_LAUNCH) && mg__strbuf_printf(out, ", \"lines\": [");
+              metrics(out, &launch->metrics, MG_SCOPE_OF_LAUNCH, brief) && mg__strbuf_printf(out, ", \"lines\": [");
     free(demangled);
     for (size_t i = 0; ok && i < launch->nlines; i++)
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&
              mg__strbuf_printf(out, ", \"line\": %u, ", launch->lines[i].line) &&
-             metrics(out, &launch->lines[i].metrics, MG_SCOPE_OF_LINE) && written(out, &launch->lines[i].written) &&
+             metrics(out, &launch->lines[i].metrics, MG_SCOPE_OF_LINE, brief) && written(out, &launch->lines[i].written) &&
              mg__strbuf_append(out, "}", 1);
     ok = ok && mg__strbuf_printf(out, "], \"variables\": [");
     for (size_t i = 0; ok && i < launch->nvars; i++) {
@@ -198,7 +219,7 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
         char *name = mg__report_variable_name(var->name);
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "name", name ? name : var->name) &&
              mg__strbuf_printf(out, ", \"offset\": %u, \"size\": %u, ", var->offset, var->size) &&
-             metrics(out, &var->metrics, MG_SCOPE_OF_VARIABLE) && mg__strbuf_append(out, "}", 1);
+             metrics(out, &var->metrics, MG_SCOPE_OF_VARIABLE, brief) && mg__strbuf_append(out, "}", 1);
         free(name);
     }
     return ok && mg__strbuf_append(out, "]}", 2);

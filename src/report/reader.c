@@ -6,11 +6,15 @@
  */
 #include "report/reader_priv.h"
 
-static uint64_t get_u64(const json_t *object, const char *key)
+static uint64_t to_u64(const json_t *value)
 {
-    const json_t *value = json_object_get(object, key);
     json_int_t n = json_is_integer(value) ? json_integer_value(value) : 0;
     return n > 0 ? (uint64_t)n : 0;
+}
+
+static uint64_t get_u64(const json_t *object, const char *key)
+{
+    return to_u64(json_object_get(object, key));
 }
 
 static uint32_t get_u32(const json_t *object, const char *key)
@@ -42,12 +46,30 @@ static struct mg_dim3 get_dim3(const json_t *object, const char *key)
     return (struct mg_dim3){v[0], v[1], v[2]};
 }
 
+/* The metric of that name, which is sought from `from` on; MG_METRIC_COUNT: there is none. */
+static unsigned find_metric(const char *name, unsigned from)
+{
+    for (unsigned n = 0; n < MG_METRIC_COUNT; n++) {
+        const unsigned m = (from + n) % MG_METRIC_COUNT;
+        if (!strcmp(name, mg__metric_name((enum mg_metric)m)))
+            return m;
+    }
+    return MG_METRIC_COUNT;
+}
+
+/* They stand in their order, as a rule. */
 static struct mg_metrics get_metrics(const json_t *object)
 {
     struct mg_metrics m = {{0}};
-    const json_t *values = json_object_get(object, "metrics");
-    for (unsigned i = 0; i < MG_METRIC_COUNT; i++)
-        m.v[i] = get_u64(values, mg__metric_name((enum mg_metric)i));
+    json_t *values = json_object_get(object, "metrics");
+    unsigned next = 0;
+    for (void *at = json_object_iter(values); at; at = json_object_iter_next(values, at)) {
+        const unsigned found = find_metric(json_object_iter_key(at), next);
+        if (found == MG_METRIC_COUNT)
+            continue;
+        m.v[found] = to_u64(json_object_iter_value(at));
+        next = found + 1;
+    }
     return m;
 }
 
@@ -115,6 +137,7 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
     launch->shared_static = get_u32(object, "shared_static");
     launch->shared_dynamic = get_u32(object, "shared_dynamic");
     launch->regs = get_u32(object, "regs");
+    launch->regs_from = json_object_get(object, "regs_from") ? get_text(object, "regs_from", arena) : NULL;
     launch->seconds = json_number_value(json_object_get(object, "seconds"));
     launch->status = get_status(object);
     launch->waits = get_waits(object);
@@ -142,8 +165,7 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
         launch->vars[i].size = get_u32(var, "size");
         launch->vars[i].metrics = get_metrics(var);
     }
-    record->json = dump(object, arena);
-    return record->json ? MG_OK : MG_ERR_NOMEM;
+    return MG_OK;
 }
 
 static enum mg_status parse_finding(const json_t *object, struct mg_arena *arena, struct mg_report_finding *f)

@@ -1,6 +1,5 @@
 /* repeat.c - launch records that were read before: a kernel that is launched a thousand times writes the same line each
- * time, but for how long the host took. Such a line is compared with the latest ones, and only its number is read;
- * taking 6 KB of JSON apart and putting it together takes 100 us.
+ * time, but for how long the host took. Such a line is compared with the latest ones, and only its number is read.
  */
 #define _GNU_SOURCE /* memmem */
 #include <jansson.h>
@@ -14,11 +13,9 @@ static const char begins[] = "{\"record\": \"launch\"";
 
 struct mg_repeat {
     char *line;
-    size_t length, from, to;   /* of the line, the number behind `name`; */
-    size_t json_from, json_to; /* of record.json, likewise */
+    size_t length, from, to; /* of the line, the number behind `name` */
     struct mg_arena arena;
     struct mg_record record;
-    struct mg_strbuf json; /* of the latest that was the same */
     enum { UNASKED, PROVEN, ALONE } number; /* asked when there is a second line: most have none */
 };
 
@@ -48,7 +45,6 @@ static void forget(struct mg_repeat *r)
         return;
     free(r->line);
     mg__arena_free(&r->arena);
-    mg__strbuf_free(&r->json);
     free(r);
 }
 
@@ -70,43 +66,28 @@ static size_t same(const struct mg_repeat *r, const char *line, size_t length)
     return length == r->from + n + rest && !memcmp(r->line + r->to, line + r->from + n, rest) ? n : 0;
 }
 
-/* The number as the reader takes it and as it is written again; false: it is none. */
-static bool read_number(const char *text, size_t length, double *value, struct mg_strbuf *out)
+/* False: it is none. */
+static bool read_number(const char *text, size_t length, double *value)
 {
     json_t *number = json_loadb(text, length, JSON_DECODE_ANY, NULL);
-    char *again = json_is_number(number) ? json_dumps(number, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12)) : NULL;
+    const bool good = json_is_number(number);
     *value = json_number_value(number);
-    bool good = again && mg__strbuf_append(out, again, strlen(again));
-    free(again);
     json_decref(number);
     return good;
 }
 
-static bool once_more(struct mg_repeat *r, const char *line, size_t digits, struct mg_record *record)
+static bool once_more(const struct mg_repeat *r, const char *line, size_t digits, struct mg_record *record)
 {
-    const char *json = r->record.json;
     double seconds;
-    r->json.count = 0;
-    if (!mg__strbuf_append(&r->json, json, r->json_from) || !read_number(line + r->from, digits, &seconds, &r->json) ||
-        !mg__strbuf_append(&r->json, json + r->json_to, strlen(json + r->json_to)))
+    if (!read_number(line + r->from, digits, &seconds))
         return false;
     *record = r->record;
     record->launch.seconds = seconds;
-    record->json = r->json.at;
     return true;
 }
 
-/* The written-out number may have an exponent. */
-static bool find_written(const char *json, size_t *from, size_t *to)
-{
-    if (!find_number(json, strlen(json), from, to))
-        return false;
-    *to = *from + strcspn(json + *from, ",}");
-    return true;
-}
-
-/* Whether the number is the launch's own, and nothing else hangs on it: the line with another one, read whole, says
- * what reading its number alone does. */
+/* Whether the number is the launch's own: the line with another one, read whole, says what reading its number alone
+ * does. */
 static bool proven(struct mg_repeat *r)
 {
     static const char other[] = "86399.25";
@@ -118,7 +99,7 @@ static bool proven(struct mg_repeat *r)
                 mg__strbuf_append(&text, r->line + r->to, r->length - r->to) &&
                 mg__record_parse(text.at, text.count, &arena, &whole) == MG_OK &&
                 once_more(r, text.at, sizeof(other) - 1, &again) && whole.kind == again.kind &&
-                whole.launch.seconds == again.launch.seconds && !strcmp(whole.json, again.json);
+                whole.launch.seconds == again.launch.seconds;
     mg__arena_free(&arena);
     mg__strbuf_free(&text);
     return good;
@@ -135,8 +116,7 @@ static struct mg_repeat *learn(const char *line, size_t length)
     r->line = malloc(length);
     if (!r->line || !find_number(line, length, &r->from, &r->to) || r->to == length ||
         (line[r->to] != ',' && line[r->to] != '}') || /* an exponent: our writer makes none */
-        mg__record_parse(line, length, &r->arena, &r->record) != MG_OK || r->record.kind != MG_RECORD_LAUNCH ||
-        !find_written(r->record.json, &r->json_from, &r->json_to)) {
+        mg__record_parse(line, length, &r->arena, &r->record) != MG_OK || r->record.kind != MG_RECORD_LAUNCH) {
         forget(r);
         return NULL;
     }

@@ -199,6 +199,7 @@ struct mg_report_device {
 struct mg_report_writer;
 /* `target` is "fd:N" (an inherited descriptor) or a path. */
 enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **w);
+void mg__report_brief(struct mg_report_writer *w); /* launches are written briefly from here on */
 /* Keeps launches in memory, and nothing else: mg__report_take gives those so far as a whole report file (malloc'd), and
  * forgets them. */
 enum mg_status mg__report_keep(const struct mg_report_device *device, struct mg_report_writer **w);
@@ -229,8 +230,9 @@ enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kerne
 void mg__report_close(struct mg_report_writer *w);
 /* Appends a JSON string, quotes included. What is not UTF-8 in `text` becomes U+FFFD, so the result always is. */
 bool mg__json_string(struct mg_strbuf *out, const char *text);
-/* The launch as one JSON object, without the newline: what report files hold in "launches". */
-bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out);
+/* The launch as one JSON object, without the newline: what report files hold in "launches". Brief: without metrics that
+ * are zero and derived ones, for a reader who adds launches up. */
+bool mg__report_launch_json(const struct mg_report_launch *launch, bool brief, struct mg_strbuf *out);
 /* The finding likewise: what report files hold in "findings". */
 bool mg__report_finding_json(const struct mg_report_finding *finding, struct mg_strbuf *out);
 const char *mg__report_severity_name(enum mg_severity severity); /* "note", "warning", "error" */

@@ -15,6 +15,7 @@ struct mg_again_text {
     size_t from, to; /* of the number of seconds */
 };
 struct mg_again {
+    bool brief;
     struct mg_again_text at[MG_AGAIN];
 };
 /* As mg__report_launch_json; appends. */

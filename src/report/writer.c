@@ -148,6 +148,11 @@ enum mg_status mg__report_open(const char *target, const struct mg_report_device
     return MG_OK;
 }
 
+void mg__report_brief(struct mg_report_writer *w)
+{
+    w->again.brief = true;
+}
+
 enum mg_status mg__report_keep(const struct mg_report_device *device, struct mg_report_writer **out)
 {
     struct mg_report_writer *w = *out = calloc(1, sizeof(*w));

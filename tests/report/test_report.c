@@ -77,7 +77,7 @@ static void again(void **state)
         for (unsigned time = 0; time < 3; time++) {
             struct mg_strbuf direct = {0}, got = {0};
             l.seconds = 0.5 * time + 1e-9 * round;
-            assert_true(mg__report_launch_json(&l, &direct) && mg__again_launch(&kept, &l, &got));
+            assert_true(mg__report_launch_json(&l, false, &direct) && mg__again_launch(&kept, &l, &got));
             assert_string_equal(got.at, direct.at);
             mg__strbuf_free(&direct);
             mg__strbuf_free(&got);
@@ -180,7 +180,7 @@ static void launch_json(void **state)
     lines[0].metrics.v[MG_METRIC_SECTORS_GLOBAL_IDEAL] = 4;
     vars[0].metrics.v[MG_METRIC_INST_SHARED_ST] = 3;
     struct mg_strbuf out = {0};
-    assert_true(mg__report_launch_json(&launch, &out));
+    assert_true(mg__report_launch_json(&launch, false, &out));
     static const char *const parts[] = {
         "{\"kernel\": \"k(float*)\", \"mangled\": \"_Z1kPf\", \"device\": 3, \"grid\": [1, 2, 3], "
         "\"block\": [32, 4, 1], \"shared_static\": 4112, \"shared_dynamic\": 64, \"regs\": 24, "
@@ -206,7 +206,7 @@ static void launch_json(void **state)
     /* A launch whose kernel name was left mangled is still shown demangled. */
     launch.kernel = launch.mangled;
     out.count = 0;
-    assert_true(mg__report_launch_json(&launch, &out));
+    assert_true(mg__report_launch_json(&launch, false, &out));
     assert_non_null(strstr(out.at, "{\"kernel\": \"k(float*)\", \"mangled\": \"_Z1kPf\""));
     mg__strbuf_free(&out);
 }
