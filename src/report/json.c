@@ -102,8 +102,8 @@ static bool whole(struct mg_strbuf *out, uint64_t value)
 static bool metric_name(struct mg_strbuf *out, bool first, enum mg_metric metric)
 {
     const char *name = mg__metric_name(metric);
-    return mg__strbuf_append(out, first ? "\"" : ", \"", first ? 1 : 3) &&
-           mg__strbuf_append(out, name, strlen(name)) && mg__strbuf_append(out, "\": ", 3);
+    return mg__strbuf_append(out, first ? "\"" : ", \"", first ? 1 : 3) && mg__strbuf_append(out, name, strlen(name)) &&
+           mg__strbuf_append(out, "\": ", 3);
 }
 
 static bool derived(struct mg_strbuf *out, const struct mg_metrics *values, enum mg_metric_scope scope)
@@ -113,10 +113,10 @@ static bool derived(struct mg_strbuf *out, const struct mg_metrics *values, enum
         double value;
         if (mg__metric_scope((enum mg_metric)m) > scope || !mg__metric_value(values, (enum mg_metric)m, &value))
             continue;
-        ok = metric_name(out, first, (enum mg_metric)m) &&
-             (mg__metric_type((enum mg_metric)m) == MG_TYPE_COUNT
-                  ? whole(out, mg__metric_whole(values, (enum mg_metric)m))
-                  : fraction(out, value));
+        ok =
+            metric_name(out, first, (enum mg_metric)m) && (mg__metric_type((enum mg_metric)m) == MG_TYPE_COUNT
+                                                               ? whole(out, mg__metric_whole(values, (enum mg_metric)m))
+                                                               : fraction(out, value));
         first = false;
     }
     return ok && mg__strbuf_append(out, "}", 1);
@@ -211,8 +211,8 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, bool brief, s
     for (size_t i = 0; ok && i < launch->nlines; i++)
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&
              mg__strbuf_printf(out, ", \"line\": %u, ", launch->lines[i].line) &&
-             metrics(out, &launch->lines[i].metrics, MG_SCOPE_OF_LINE, brief) && written(out, &launch->lines[i].written) &&
-             mg__strbuf_append(out, "}", 1);
+             metrics(out, &launch->lines[i].metrics, MG_SCOPE_OF_LINE, brief) &&
+             written(out, &launch->lines[i].written) && mg__strbuf_append(out, "}", 1);
     ok = ok && mg__strbuf_printf(out, "], \"variables\": [");
     for (size_t i = 0; ok && i < launch->nvars; i++) {
         const struct mg_report_var *var = &launch->vars[i];

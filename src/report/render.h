@@ -32,7 +32,7 @@ struct mg_record {
     int schema;                       /* HEADER */
     struct mg_report_launch launch;   /* LAUNCH; of a PICTURE its names and its shape */
     struct mg_report_finding finding; /* FINDING; no string of it is NULL */
-    const char *json;     /* FINDING, ADVICE, PICTURE, ERROR, WARNING: the object that report files hold */
+    const char *json;                 /* FINDING, ADVICE, PICTURE, ERROR, WARNING: the object that report files hold */
     const char *kernel;   /* ERROR, WARNING, PROGRESS */
     struct mg_diag diag;  /* ERROR, WARNING */
     const char *note;     /* NOTE: a sentence without its full stop */
