@@ -41,7 +41,7 @@ struct question { /* of one variable */
     uint8_t *banks;       /* of the units, by the layout that is tried; of NO_UNIT none */
     uint16_t *words;      /* likewise; NULL: units are words */
     uint32_t *seen, turn; /* by word: the last access that touched it */
-    double ideal;         /* of all */
+    double ideal;         /* of all, as far as it is known: if all go by words, or when a layout was counted whole */
     size_t stride;        /* from one to the next of `worded`, so that all come, spread over them */
     bool all;             /* accesses go by words */
 };
@@ -113,7 +113,7 @@ static bool find_units(struct question *q, uint16_t *numbers, uint32_t nunits)
                 n += known == n;
             }
             q->all &= good;
-            q->ideal += w.times * w.scale;
+            q->ideal += good ? w.times * w.scale : 0;
             if (!good)
                 continue;
             if (!mg__vec_grow((void **)&q->worded.at, &q->worded.capacity, q->worded.count + 1, sizeof(w)))
@@ -288,18 +288,19 @@ static void cost(void *arg, struct mg_layout_trial *t)
     struct question *q = arg;
     const struct mg_facts *f = q->facts;
     const bool words = find_banks(q, &t->layout);
+    const double most = q->change ? INFINITY : MG_MAX(t->enough, 1.01 * q->ideal);
     size_t at = 0;
     if (words && q->all && !q->change) {
         cost_words(q, t);
         return;
     }
-    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+    for (uint32_t i = 0; i < f->info->ninsns && t->wavefronts <= most; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i], now = 0, then = 0;
         if (!set->count)
             continue;
         bool joined = joins(&t->layout, mg__model_made_joined(f->seen->made, i));
-        for (uint32_t k = 0; k < set->count; k++) {
+        for (uint32_t k = 0; k < set->count && t->wavefronts <= most; k++) {
             const struct mg_advise_shape *s = &set->at[k];
             double taken, ideal = 1;
             if (s->var != (int32_t)q->var)
@@ -318,6 +319,8 @@ static void cost(void *arg, struct mg_layout_trial *t)
         if (q->change && now > 0)
             q->change->edits[i].wavefronts = (float)(then / now);
     }
+    if (t->wavefronts <= most)
+        q->ideal = MG_MAX(q->ideal, t->ideal);
 }
 
 static uint32_t widest(const struct mg_facts *f, uint32_t var, bool *sampled)
