@@ -28,7 +28,7 @@ demo: setup ## set up, build, and profile examples/transpose.cu
 	@echo "The same as a page, with source, PTX and pictures of every access: open $(abspath $(BUILD)/demo.html) in a browser."
 
 # Labels of tests: `all`, too long for `make test`; `engine`, for the engine that MARGAY_ENGINE names (compiled, unless told);
-# `programs`, too long for sanitizers.
+# `foreign`, whose time is that of other people's programs: not under sanitizers.
 test: ## set up, build and pass a test of everything: five to ten minutes with two processors
 	@tools/setup.sh test $(BUILD)
 	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
@@ -44,14 +44,14 @@ test-all: test ## `make test`, then all tests that it leaves out, each engine ov
 test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
 	@$(call configure,$(BUILD)-asan,asan,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD)-asan -j $(JOBS) --target all tests_all
-	$(call ctest,$(BUILD)-asan) -LE '^programs$$'
+	$(call ctest,$(BUILD)-asan) -LE '^foreign$$'
 
 # Addresses of more random bits than gcc's libtsan knows of (vm.mmap_rnd_bits above 28, as on Ubuntu 24.04) end it at once.
 fixed_addresses = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 test-tsan: ## all tests under the thread sanitizer, in build-tsan/
 	@$(call configure,$(BUILD)-tsan,tsan,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD)-tsan -j $(JOBS) --target all tests_all
-	$(fixed_addresses) $(call ctest,$(BUILD)-tsan) -LE '^programs$$'
+	$(fixed_addresses) $(call ctest,$(BUILD)-tsan) -LE '^foreign$$'
 
 bench: ## set up, build, and run the benchmarks: verified, then timed against named peers
 	@tools/setup.sh bench $(BUILD)
