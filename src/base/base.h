@@ -111,6 +111,8 @@ unsigned mg__pool_workers(const struct mg_pool *pool);
 void mg__pool_run(struct mg_pool *pool, unsigned n, void (*run)(void *arg, unsigned worker), void *arg);
 
 /* ---- files ---- */
+/* Whether it comes with the toolkit or the system, as its path says: nobody is going to change it. */
+bool mg__file_is_system(const char *path);
 /* Reads a whole file, at most `limit` bytes; adds a NUL that `size` does not count. The caller frees *data. */
 enum mg_status mg__file_read(const char *path, size_t limit, char **data, size_t *size, struct mg_diag *diag);
 bool mg__write_whole(int fd, const char *bytes, size_t size);

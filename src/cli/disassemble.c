@@ -67,7 +67,7 @@ static bool list(const struct lister *l, const char *symbols)
             dup2(null, STDERR_FILENO) < 0)
             _exit(127);
         alarm(MOST_SECONDS);
-        execl(l->tool, l->tool, "-g", "-c", "-fun", symbols, l->cubin, (char *)NULL);
+        execl(l->tool, l->tool, "-gi", "-c", "-fun", symbols, l->cubin, (char *)NULL);
         _exit(127);
     }
     if (child < 0)

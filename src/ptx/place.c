@@ -6,12 +6,6 @@
  */
 #include "ptx/ptx_priv.h"
 
-static bool is_system(const char *file)
-{
-    return !strncmp(file, "/usr/", 5) || strstr(file, "/cooperative_groups/") || strstr(file, "/crt/") ||
-           (strstr(file, "/include/") && (strstr(file, "cuda") || strstr(file, "nvidia")));
-}
-
 struct mg_ptx_place mg__ptx_place(const struct mg_ptx_module *m, uint32_t loc)
 {
     struct mg_ptx_place place = {"", 0, 0, "", 0, "", 0};
@@ -26,7 +20,7 @@ struct mg_ptx_place mg__ptx_place(const struct mg_ptx_module *m, uint32_t loc)
         place.file = m->files[at->file];
         place.line = at->line;
         place.column = at->column;
-        if (!is_system(place.file)) {
+        if (!mg__file_is_system(place.file)) {
             const struct mg_ptx_loc *call = at->inlined_at < m->nlocs ? &m->locs[at->inlined_at] : at;
             if (at->inlined_at && call->file < m->nfiles) {
                 place.call = m->files[call->file];

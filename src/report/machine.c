@@ -7,10 +7,11 @@
  * lanes of a warp go the same way this changes no access; where they diverge it does. So lines are told of kernels with
  * divergent branches alone, and only those that ran.
  *
- * The listing is what `nvdisasm -g -c` prints:
+ * The listing is what `nvdisasm -gi -c` prints:
  *
  *     	.section	.text.KERNEL,"ax",@progbits
- *     	//## File "FILE", line 12 …              the instructions that follow are of this line
+ *     	//## File "FILE", line 12 …              the instructions that follow are of this line, or of where it was
+ *     	//## File "OUTER", line 30               inlined, if it is the toolkit's (as src/ptx/place.c has it)
  *             (offset, as a comment)  @!P0 STG.E desc[UR4][R4.64], R7 ;
  *
  * Counted are the instructions that access global, shared or generic memory, by the names they begin with; what runs
@@ -149,6 +150,8 @@ bool mg__machine_read(struct mg_machine *machine, const char *text, size_t lengt
     const char *end = text + length, *after = NULL;
     char *kernel = NULL, *file = NULL;
     struct mg_machine_line *line = NULL;
+    bool place = false;   /* the line in front says where, */
+    bool inlined = false; /* and that is the toolkit's: what it was inlined into counts */
     while (text < end) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         stop = stop ? stop : end;
@@ -160,17 +163,21 @@ bool mg__machine_read(struct mg_machine *machine, const char *text, size_t lengt
             kernel = between(&machine->arena, at, stop, ".text.", ',', &after);
             line = NULL;
         } else if (kernel && n > 9 && !memcmp(at, "//## File", 9)) {
-            file = between(&machine->arena, at, stop, "File \"", '"', &after);
-            uint32_t number = file ? line_number(after, stop) : 0;
-            line = file && number ? add(machine, kernel, file, number) : NULL;
-            machine->known |= line != NULL;
-            if (file && number && (!line || !add(machine, kernel, file, 0)))
-                return false;
+            if (!place || inlined) {
+                file = between(&machine->arena, at, stop, "File \"", '"', &after);
+                uint32_t number = file ? line_number(after, stop) : 0;
+                line = file && number ? add(machine, kernel, file, number) : NULL;
+                machine->known |= line != NULL;
+                if (file && number && (!line || !add(machine, kernel, file, 0)))
+                    return false;
+                inlined = file && mg__file_is_system(file);
+            }
         } else if (line && n > 2 && at[0] == '/' && at[1] == '*') {
             const char *close = memchr(at + 2, '/', n - 2);
             if (close)
                 count(line, close + 1, stop);
         }
+        place = n > 9 && !memcmp(at, "//## File", 9);
         text = stop + (stop < end);
     }
     return true;

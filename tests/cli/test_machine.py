@@ -108,7 +108,7 @@ def main():
         text, report = profile(margay, program, stand_in(os.path.join(work, "one"), keep + listing))
         with open(os.path.join(kept, "args")) as file:
             args = file.read().split()
-        check(args[:3] == ["-g", "-c", "-fun"] and args[3].isdigit() and len(args) == 5, f"called with {args}")
+        check(args[:3] == ["-gi", "-c", "-fun"] and args[3].isdigit() and len(args) == 5, f"called with {args}")
         with open(os.path.join(kept, "k.cubin"), "rb") as file:
             check(file.read(4) == b"\177ELF", "it was given no ELF file")
         got = [(c["mangled"], c["file"], c["line"], c["change"], c["what"], c["written"], c["made"])
