@@ -14,7 +14,8 @@
  *
  * Addresses and their alignment are linear forms of src/flow, shared variables lie where ptxas lays them out.
  *
- * Atomics whose result nobody reads become reductions. Integer reductions at an address that all lanes provably share
+ * Atomics whose result nobody reads become reductions, but for those of global memory that acquire. Those at generic
+ * addresses, which are libcu++'s, are atomics with a result whatever they were. Integer reductions at an address that all lanes provably share
  * are made over the warp first, and one lane does the rest (`lanes_of`).
  *
  * Left out: joining across blocks (ptxas may hoist a load over a branch), loads that it removes as redundant where nvcc
@@ -237,7 +238,10 @@ static bool adds_one(const struct analysis *a, uint32_t i)
 
 static bool is_unread(const struct analysis *a, const struct mg_ptx_opnd *d)
 {
-    return d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && !mg__flow_is_read(&a->values.chains, d->index));
+    bool all = d->kind == MG_OPND_VEC;
+    for (uint32_t k = 0; all && k < d->count; k++)
+        all = is_unread(a, &a->func->operands[d->first + k]);
+    return all || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && !mg__flow_is_read(&a->values.chains, d->index));
 }
 
 static void visit_store(struct analysis *a, uint32_t i)
@@ -263,12 +267,13 @@ static void visit_store(struct analysis *a, uint32_t i)
 static void visit_atomic(struct analysis *a, uint32_t i)
 {
     const struct mg_ptx_insn *insn = &a->func->insns[i];
-    bool result = insn->access == MG_ACCESSES_ATOM;
-    if (result)
-        a->plan[i].no_result =
-            is_unread(a, mg__ptx_op(a->func, insn, 0)) && insn->atomop != MG_ATOM_CAS && insn->atomop != MG_ATOM_EXCH;
-    result &= !a->plan[i].no_result;
-    a->plan[i].counts = !result && adds_one(a, i);
+    const bool acquires = insn->sem == MG_PTX_SEM_ACQUIRE || insn->sem == MG_PTX_SEM_ACQ_REL;
+    const bool result =
+        insn->access == MG_ACCESSES_ATOM && (!is_unread(a, mg__ptx_op(a->func, insn, 0)) ||
+                                             insn->atomop == MG_ATOM_CAS || insn->atomop == MG_ATOM_EXCH);
+    const bool stays = result || insn->space == MG_SPACE_GENERIC || (acquires && insn->space == MG_SPACE_GLOBAL);
+    a->plan[i].kind = stays ? MG_ACCESS_ATOM : MG_ACCESS_RED;
+    a->plan[i].counts = !result && insn->space != MG_SPACE_GENERIC && adds_one(a, i);
     a->plan[i].lanes = (uint8_t)lanes_of(a, insn, result);
 }
 

@@ -169,7 +169,7 @@ static bool count_words(struct worker *w, struct mg_access *a)
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     bool plain =
         a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
-        (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
+        (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM));
     if (a->space != MG_SPACE_SHARED || (a->mask != UINT32_MAX && (a->word || a->touched)) || a->width > 4 ||
         plan->changed || !plain || !w->launch->model->words_at_once)
         return false;
@@ -331,7 +331,7 @@ static bool count_atomics(struct worker *w, struct mg_access *a)
 {
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     const struct mg_arch *arch = w->launch->model->arch;
-    const unsigned op = a->kind == MG_ACCESS_RED || plan->no_result ? 2 : 3;
+    const unsigned op = (plan->kind ? plan->kind : a->kind) == MG_ACCESS_RED ? 2 : 3;
     if (!a->offset || plan->changed || a->space != MG_SPACE_GLOBAL || a->width > arch->sector_bytes ||
         (a->kind != MG_ACCESS_ATOM && a->kind != MG_ACCESS_RED))
         return false;

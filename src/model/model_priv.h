@@ -17,7 +17,7 @@ struct mg_model_plan {
     uint8_t joined; /* the alignment that joining it took, in bytes; 0: not joined */
     int8_t delta;   /* that access starts this many bytes from the instruction's own address */
     bool changed;   /* `width` and `delta` hold; false: as written */
-    bool no_result; /* an atom whose result nobody reads: a red */
+    uint8_t kind;   /* what an atomic instruction is made: MG_ACCESS_RED or MG_ACCESS_ATOM; of others 0 */
     bool counts;    /* a reduction that adds the constant 1 */
     uint8_t lanes;  /* enum mg_model_lanes: who takes part */
 };

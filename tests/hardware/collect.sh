@@ -111,7 +111,7 @@ main() {
     [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        natural | vectors | copies | passes | lanes) sources+=($here/$what.cu) ;;
+        natural | vectors | copies | orders | passes | lanes) sources+=($here/$what.cu) ;;
         fresh) sources+=($here/time_fresh.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
@@ -125,6 +125,7 @@ main() {
         instructions) instructions ;;
         vectors) profile 60 vectors "$wanted,$launch" ",$launch" ;;
         copies) profile 200 copies "$wanted,$launch" ",$launch" ;;
+        orders) profile 200 orders "$wanted,$launch" ",$launch" ;; # into orders.json
         fresh) profile 200 time_fresh "$wanted,$launch" ",$launch" ;;
         passes)
             cp $here/passes.txt "$work/passes.in"

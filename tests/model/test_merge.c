@@ -132,7 +132,7 @@ static void atomics(void **state)
     (void)state;
     static const struct {
         const char *body;
-        bool no_result;
+        bool red; /* else an atomic with a result, be it read or not */
         enum mg_model_lanes lanes;
     } rows[] = {
         /* as ptxas 13.0 writes them for sm_90: RED or ATOM, with REDUX or VOTE before, or without */
@@ -145,17 +145,24 @@ static void atomics(void **state)
         {"atom.shared.add.u32 %r5,[t],%r1; st.global.u32 [%rd3],%r5;", false, MG_MODEL_ONE_IF_FULL},
         {"atom.shared.add.u32 %r5,[t],%r20; st.global.u32 [%rd3],%r5;", false, MG_MODEL_ONE_LANE},
         {"atom.shared.max.u32 %r5,[t],%r1; st.global.u32 [%rd3],%r5;", false, MG_MODEL_ALL_LANES},
-        {"red.shared.max.u32 [t],%r1;", false, MG_MODEL_ONE_LANE},
-        {"red.shared.add.u64 [t],%rd4;", false, MG_MODEL_ALL_LANES},
-        {"cvt.u64.u32 %rd9,%r20; red.shared.add.u64 [t],%rd9;", false, MG_MODEL_ONE_LANE},
-        {"red.shared.add.f32 [t],%f1;", false, MG_MODEL_ALL_LANES},
-        {"red.shared.inc.u32 [t],%r20;", false, MG_MODEL_ALL_LANES},
-        {"red.global.add.u32 [%rd1],%r1;", false, MG_MODEL_ONE_LANE},
-        {"red.global.add.u32 [%rd3],%r1;", false, MG_MODEL_ALL_LANES},
-        {"ld.global.u32 %r8,[%rd1]; mov.u32 %r2,t; mad.lo.u32 %r9,%r8,4,%r2; red.shared.add.u32 [%r9],%r1;", false,
+        {"red.shared.max.u32 [t],%r1;", true, MG_MODEL_ONE_LANE},
+        {"red.shared.add.u64 [t],%rd4;", true, MG_MODEL_ALL_LANES},
+        {"cvt.u64.u32 %rd9,%r20; red.shared.add.u64 [t],%rd9;", true, MG_MODEL_ONE_LANE},
+        {"red.shared.add.f32 [t],%f1;", true, MG_MODEL_ALL_LANES},
+        {"red.shared.inc.u32 [t],%r20;", true, MG_MODEL_ALL_LANES},
+        {"red.global.add.u32 [%rd1],%r1;", true, MG_MODEL_ONE_LANE},
+        {"red.global.add.u32 [%rd3],%r1;", true, MG_MODEL_ALL_LANES},
+        {"ld.global.u32 %r8,[%rd1]; mov.u32 %r2,t; mad.lo.u32 %r9,%r8,4,%r2; red.shared.add.u32 [%r9],%r1;", true,
          MG_MODEL_ONE_LANE},
-        {"mov.u32 %r2,t; mad.lo.u32 %r9,%r21,4,%r2; red.shared.add.u32 [%r9],%r1;", false, MG_MODEL_ALL_LANES},
+        {"mov.u32 %r2,t; mad.lo.u32 %r9,%r21,4,%r2; red.shared.add.u32 [%r9],%r1;", true, MG_MODEL_ALL_LANES},
         {"atom.shared.exch.b32 %r5,[t],%r20;", false, MG_MODEL_ALL_LANES},
+        {"atom.global.release.gpu.add.u32 %r5,[%rd3],%r1;", true, MG_MODEL_ALL_LANES},
+        {"atom.global.acquire.gpu.add.u32 %r5,[%rd3],%r1;", false, MG_MODEL_ALL_LANES},
+        {"atom.global.acq_rel.gpu.max.u32 %r5,[%rd1],%r1;", false, MG_MODEL_ONE_LANE},
+        {"atom.shared.acquire.cta.add.u32 %r5,[t],%r1;", true, MG_MODEL_ONE_LANE},
+        {"atom.relaxed.gpu.add.u32 %r5,[%rd3],%r1;", false, MG_MODEL_ALL_LANES},
+        {"atom.relaxed.gpu.add.u32 %r5,[%rd1],%r1;", false, MG_MODEL_ONE_LANE},
+        {"red.relaxed.gpu.add.u32 [%rd3],1;", false, MG_MODEL_ALL_LANES},
     };
     for (size_t r = 0; r < MG_COUNT(rows); r++) {
         struct mg_ptx_module *module;
@@ -166,8 +173,9 @@ static void atomics(void **state)
             i++;
         assert_true(i < f->ninsns);
         bool counts = r == 0; /* the one row of a constant 1 without a result */
-        if (plan[i].no_result != rows[r].no_result || plan[i].lanes != rows[r].lanes || plan[i].counts != counts)
-            fail_msg("%s: no_result %d lanes %d", rows[r].body, plan[i].no_result, plan[i].lanes);
+        const bool red = plan[i].kind == MG_ACCESS_RED;
+        if (red != rows[r].red || plan[i].lanes != rows[r].lanes || plan[i].counts != counts)
+            fail_msg("%s: red %d lanes %d", rows[r].body, red, plan[i].lanes);
         free(plan);
         mg__ptx_free(module);
     }
