@@ -327,6 +327,12 @@ static void extended(struct lines *l)
     l->at = next;
 }
 
+/* A number that has gone round is no line's, and is not shown. */
+static void pass_lines(struct lines *l, int64_t by)
+{
+    l->number = (int64_t)((uint64_t)l->number + (uint64_t)by);
+}
+
 /* One unit of the line program. */
 static void run_lines(struct lines *l)
 {
@@ -346,7 +352,7 @@ static void run_lines(struct lines *l)
         unsigned op = *l->at++;
         if (op >= base) {
             l->address += (uint64_t)(op - base) / range * least;
-            l->number += first + (int)((op - base) % range);
+            pass_lines(l, first + (int)((op - base) % range));
             show_row(l);
         } else if (op == EXTENDED) {
             extended(l);
@@ -355,7 +361,7 @@ static void run_lines(struct lines *l)
         } else if (op == ADVANCE) {
             l->address += read_leb(l, false) * least;
         } else if (op == ADVANCE_LINE) {
-            l->number += (int64_t)read_leb(l, true);
+            pass_lines(l, (int64_t)read_leb(l, true));
         } else if (op == CONST_ADD) {
             l->address += (255 - base) / range * least;
         } else if (op == FIXED_ADVANCE) {
