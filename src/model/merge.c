@@ -15,8 +15,8 @@
  * Addresses and their alignment are linear forms of src/flow, shared variables lie where ptxas lays them out.
  *
  * Atomics whose result nobody reads become reductions, but for those of global memory that acquire. Those at generic
- * addresses, which are libcu++'s, are atomics with a result whatever they were. Integer reductions at an address that all lanes provably share
- * are made over the warp first, and one lane does the rest (`lanes_of`).
+ * addresses, which are libcu++'s, are atomics with a result whatever they were. Integer reductions at an address that
+ * all lanes provably share are made over the warp first, and one lane does the rest (`lanes_of`).
  *
  * Left out: joining across blocks (ptxas may hoist a load over a branch), loads that it removes as redundant where nvcc
  * has left any, and unrolling, which joins nothing that was not joined before.
