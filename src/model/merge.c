@@ -269,8 +269,8 @@ static void visit_atomic(struct analysis *a, uint32_t i)
     const struct mg_ptx_insn *insn = &a->func->insns[i];
     const bool acquires = insn->sem == MG_PTX_SEM_ACQUIRE || insn->sem == MG_PTX_SEM_ACQ_REL;
     const bool result =
-        insn->access == MG_ACCESSES_ATOM && (!is_unread(a, mg__ptx_op(a->func, insn, 0)) ||
-                                             insn->atomop == MG_ATOM_CAS || insn->atomop == MG_ATOM_EXCH);
+        insn->access == MG_ACCESSES_ATOM &&
+        (!is_unread(a, mg__ptx_op(a->func, insn, 0)) || insn->atomop == MG_ATOM_CAS || insn->atomop == MG_ATOM_EXCH);
     const bool stays = result || insn->space == MG_SPACE_GENERIC || (acquires && insn->space == MG_SPACE_GLOBAL);
     a->plan[i].kind = stays ? MG_ACCESS_ATOM : MG_ACCESS_RED;
     a->plan[i].counts = !result && insn->space != MG_SPACE_GENERIC && adds_one(a, i);

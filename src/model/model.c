@@ -167,9 +167,8 @@ static void add_shared(struct worker *w, const struct mg_access *a, enum mg_acce
 static bool count_words(struct worker *w, struct mg_access *a)
 {
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
-    bool plain =
-        a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
-        (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM));
+    bool plain = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
+                 (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM));
     if (a->space != MG_SPACE_SHARED || (a->mask != UINT32_MAX && (a->word || a->touched)) || a->width > 4 ||
         plan->changed || !plain || !w->launch->model->words_at_once)
         return false;
