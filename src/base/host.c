@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <time.h>
 
-/* Reads by chunks rather than by the file's size, so that pipes and /proc files work too. */
 bool mg__file_is_system(const char *path)
 {
     return !strncmp(path, "/usr/", 5) || strstr(path, "/cooperative_groups/") || strstr(path, "/crt/") ||
            (strstr(path, "/include/") && (strstr(path, "cuda") || strstr(path, "nvidia")));
 }
 
+/* Reads by chunks rather than by the file's size, so that pipes and /proc files work too. */
 enum mg_status mg__file_read(const char *path, size_t limit, char **data, size_t *size, struct mg_diag *diag)
 {
     *data = NULL;

@@ -115,8 +115,9 @@ static inline bool atomic_one(struct moment m, struct mg_order_row *row, unsigne
     return true;
 }
 
-/* Four units in a row, from a multiple of four on, that are out of order for nobody, or their lane's alone. False: each
- * is to be looked at. */
+/* ---- four units ---- */
+/* In a row, from a multiple of four on, which nobody has used since the floor, or this lane alone. False: each is to be
+ * looked at. */
 typedef uint32_t four __attribute__((vector_size(16)));
 
 static inline four four_at(const uint32_t *at)
@@ -540,15 +541,14 @@ static inline __attribute__((always_inline)) bool each_lane(struct mg_shadow *s,
                 row = u / 32;
                 units = 0;
             }
-            const bool fours = !(each % 4) && !(u % 4) &&
-                               (what == MG_LANES_READ    ? read_four(now, &rows[row], u % 32, me)
-                                : what == MG_LANES_WRITE ? write_four(now, &rows[row], u % 32, me)
-                                                         : false);
-            n = fours ? 4 : 1;
-            good = fours || (what == MG_LANES_READ    ? read_one(now, &rows[row], u % 32, me)
-                             : what == MG_LANES_WRITE ? write_one(now, &rows[row], u % 32, me)
-                                                      : atomic_one(now, &rows[row], u % 32, me));
-            units |= good ? (fours ? 15u : 1u) << u % 32 : 0;
+            n = what != MG_LANES_ATOMIC && !(each % 4 | u % 4) &&
+                        (what == MG_LANES_READ ? read_four : write_four)(now, &rows[row], u % 32, me)
+                    ? 4
+                    : 1;
+            good = n == 4 || (what == MG_LANES_READ    ? read_one(now, &rows[row], u % 32, me)
+                              : what == MG_LANES_WRITE ? write_one(now, &rows[row], u % 32, me)
+                                                       : atomic_one(now, &rows[row], u % 32, me));
+            units |= good ? ((1u << n) - 1) << u % 32 : 0;
         }
     }
     if (units)

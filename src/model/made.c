@@ -99,7 +99,7 @@ bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bo
 {
     if (plan->changed && joined && !plan->width)
         return false;
-    as->kind = (enum mg_access_kind)(plan->kind ? plan->kind : a->kind);
+    as->kind = (enum mg_access_kind)mg__model_kind(plan, a);
     as->width = a->width;
     as->mask = a->mask;
     as->address = a->address;

@@ -330,7 +330,7 @@ static bool count_atomics(struct worker *w, struct mg_access *a)
 {
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     const struct mg_arch *arch = w->launch->model->arch;
-    const unsigned op = (plan->kind ? plan->kind : a->kind) == MG_ACCESS_RED ? 2 : 3;
+    const unsigned op = mg__model_kind(plan, a) == MG_ACCESS_RED ? 2 : 3;
     if (!a->offset || plan->changed || a->space != MG_SPACE_GLOBAL || a->width > arch->sector_bytes ||
         (a->kind != MG_ACCESS_ATOM && a->kind != MG_ACCESS_RED))
         return false;

@@ -22,6 +22,12 @@ struct mg_model_plan {
     uint8_t lanes;  /* enum mg_model_lanes: who takes part */
 };
 
+/* What the access counts as: enum mg_access_kind. */
+static inline uint8_t mg__model_kind(const struct mg_model_plan *plan, const struct mg_access *a)
+{
+    return plan->kind ? plan->kind : a->kind;
+}
+
 /* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `shared`: of its launch. */
 struct mg_model_plan *mg__model_merge(const struct mg_ptx_func *func, const struct mg_flow_shared *shared);
 

@@ -159,10 +159,11 @@ bool mg__machine_read(struct mg_machine *machine, const char *text, size_t lengt
         while (at < stop && (*at == ' ' || *at == '\t'))
             at++;
         size_t n = (size_t)(stop - at);
+        const bool here = n > 9 && !memcmp(at, "//## File", 9);
         if (n > 9 && !memcmp(at, ".section\t", 9)) {
             kernel = between(&machine->arena, at, stop, ".text.", ',', &after);
             line = NULL;
-        } else if (kernel && n > 9 && !memcmp(at, "//## File", 9)) {
+        } else if (kernel && here) {
             if (!place || inlined) {
                 file = between(&machine->arena, at, stop, "File \"", '"', &after);
                 uint32_t number = file ? line_number(after, stop) : 0;
@@ -177,7 +178,7 @@ bool mg__machine_read(struct mg_machine *machine, const char *text, size_t lengt
             if (close)
                 count(line, close + 1, stop);
         }
-        place = n > 9 && !memcmp(at, "//## File", 9);
+        place = here;
         text = stop + (stop < end);
     }
     return true;

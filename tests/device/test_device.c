@@ -213,10 +213,10 @@ static void environment(void **state)
     (void)state;
     struct mg_device_process p;
     struct mg_diag diag;
-    static const char *const all[] = {"MARGAY_REPORT",  "MARGAY_MODE",     "MARGAY_CHECK",   "MARGAY_ADVISE",
-                                      "MARGAY_DEVICE",  "MARGAY_BOARD",    "MARGAY_DEVICES", "MARGAY_ENGINE",
-                                      "MARGAY_VERBOSE", "MARGAY_THREADS",  "MARGAY_STRICT",  "MARGAY_TIMEOUT",
-                                      "MARGAY_KERNEL",  "MARGAY_LAUNCHES", "MARGAY_PROGRESS"};
+    static const char *const all[] = {"MARGAY_REPORT",  "MARGAY_MODE",     "MARGAY_CHECK",    "MARGAY_ADVISE",
+                                      "MARGAY_DEVICE",  "MARGAY_BOARD",    "MARGAY_DEVICES",  "MARGAY_ENGINE",
+                                      "MARGAY_VERBOSE", "MARGAY_THREADS",  "MARGAY_STRICT",   "MARGAY_TIMEOUT",
+                                      "MARGAY_KERNEL",  "MARGAY_LAUNCHES", "MARGAY_PROGRESS", "MARGAY_BRIEF"};
     for (size_t i = 0; i < MG_COUNT(all); i++)
         unsetenv(all[i]);
     memset(&p, 0, sizeof(p));

@@ -1,28 +1,22 @@
-// orders.cu - atomic instructions as libcu++ writes them, and by hand: generic and global addresses, every order, with a
-// result and without, a word for each lane and one for all. Which of them the device counts as reductions is its
+// orders.cu - atomic instructions as libcu++ writes them, and by hand: generic and global addresses, every order, with
+// a result and without, a word for each lane and one for all. Which of them the device counts as reductions is its
 // compiler's choice (src/model/merge.c); orders.json is what an H200 counted.
 #include <cstdio>
 
-#pragma nv_diag_suppress 550 // a result that nobody reads
-
 // `pointer`: what the instruction takes of the address.
-#define ATOM(name, instruction, pointer, constraint, type)                              \
-    __global__ void name(type *p, type *out, int apart)                                 \
-    {                                                                                   \
-        type r, v = (type)(threadIdx.x + 1), *a = p + threadIdx.x * apart;              \
+#define HEAD(type) type v = (type)(threadIdx.x + 1), *a = p + threadIdx.x * apart
+#define ATOM(name, instruction, pointer, constraint, type)                                                      \
+    template <bool READ> __global__ void name(type *p, type *out, int apart)                                    \
+    {                                                                                                           \
+        HEAD(type), r;                                                                                          \
         asm volatile(instruction " %0, [%1], %2;" : "=" constraint(r) : "l"(pointer), constraint(v) : "memory"); \
-        if (out)                                                                        \
-            out[threadIdx.x] = r;                                                       \
-    }                                                                                   \
-    __global__ void name##_unread(type *p, int apart)                                   \
-    {                                                                                   \
-        type r, v = (type)(threadIdx.x + 1), *a = p + threadIdx.x * apart;              \
-        asm volatile(instruction " %0, [%1], %2;" : "=" constraint(r) : "l"(pointer), constraint(v) : "memory"); \
+        if (READ)                                                                                               \
+            out[threadIdx.x] = r;                                                                               \
     }
-#define RED(name, instruction, pointer, constraint, type)                               \
-    __global__ void name(type *p, int apart)                                            \
-    {                                                                                   \
-        type v = (type)(threadIdx.x + 1), *a = p + threadIdx.x * apart;                 \
+#define RED(name, instruction, pointer, constraint, type)                                \
+    __global__ void name(type *p, int apart)                                             \
+    {                                                                                    \
+        HEAD(type);                                                                      \
         asm volatile(instruction " [%0], %1;" ::"l"(pointer), constraint(v) : "memory"); \
     }
 #define GLOBAL __cvta_generic_to_global(a)
@@ -72,8 +66,8 @@ int main()
     cudaMemset(p, 0, 2 * BYTES);
 #define RUN(name, instruction, pointer, constraint, type)                        \
     for (int apart = 0; apart < 4; apart += apart + 1) {                         \
-        name<<<2, THREADS>>>((type *)p, (type *)(p + BYTES), apart);             \
-        name##_unread<<<2, THREADS>>>((type *)p, apart);                         \
+        name<true><<<2, THREADS>>>((type *)p, (type *)(p + BYTES), apart);       \
+        name<false><<<2, THREADS>>>((type *)p, nullptr, apart);                  \
     }
 #define RUN_RED(name, instruction, pointer, constraint, type)                    \
     for (int apart = 0; apart < 4; apart += apart + 1)                           \
