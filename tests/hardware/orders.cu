@@ -6,7 +6,7 @@
 // `pointer`: what the instruction takes of the address.
 #define HEAD(type) type v = (type)(threadIdx.x + 1), *a = p + threadIdx.x * apart
 #define ATOM(name, instruction, pointer, constraint, type)                                                      \
-    template <bool READ> __global__ void name(type *p, type *out, int apart)                                    \
+    template <int READ> __global__ void name(type *p, type *out, int apart)                                     \
     {                                                                                                           \
         HEAD(type), r;                                                                                          \
         asm volatile(instruction " %0, [%1], %2;" : "=" constraint(r) : "l"(pointer), constraint(v) : "memory"); \
@@ -66,8 +66,8 @@ int main()
     cudaMemset(p, 0, 2 * BYTES);
 #define RUN(name, instruction, pointer, constraint, type)                        \
     for (int apart = 0; apart < 4; apart += apart + 1) {                         \
-        name<true><<<2, THREADS>>>((type *)p, (type *)(p + BYTES), apart);       \
-        name<false><<<2, THREADS>>>((type *)p, nullptr, apart);                  \
+        name<1><<<2, THREADS>>>((type *)p, (type *)(p + BYTES), apart);          \
+        name<0><<<2, THREADS>>>((type *)p, nullptr, apart);                      \
     }
 #define RUN_RED(name, instruction, pointer, constraint, type)                    \
     for (int apart = 0; apart < 4; apart += apart + 1)                           \
