@@ -471,8 +471,7 @@ int main(int argc, char **argv)
         struct bench_row *row = &report.rows[report.nrows++];
         failures += measure(contenders, count, counter, &cs, report.reps, row);
         pin(true);
-        if (columns == (1u << COL_COUNT) - 1 && !cs.wild &&
-            strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
+        if (columns == (1u << COL_COUNT) - 1 && strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
             !bench_engine_making(&texts, &cs, &row->making, error, sizeof error)) {
             fprintf(stderr, "bench_engine: %s: %s\n", cs.name, error);
             failures++;

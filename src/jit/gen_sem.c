@@ -342,6 +342,58 @@ static LLVMValueRef specialise(struct mg_gen *g, int row, uint32_t mode, LLVMVal
     return f;
 }
 
+static LLVMValueRef inlined(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, unsigned n, uint32_t mode,
+                            bool vector)
+{
+    LLVMValueRef v = straight(g, f, args, vector);
+    if (v)
+        return v;
+    return vector ? in_a_loop(g, f, args, n, mode) : branching(g, g->fn, f, args, n, mode);
+}
+
+/* Of an operation over vectors that is a loop, or longer than this, quick code has one copy, which it calls: making
+ * each use of it into code takes longer than the call. Where a vector takes twice the registers it is worth it sooner.
+ */
+enum { SHARED_FROM = 20, SHARED_FROM_NARROW = 8 };
+static bool worth_sharing(const struct mg_gen *g, LLVMValueRef f)
+{
+    unsigned n = 0;
+    for (LLVMValueRef in = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)); in; in = LLVMGetNextInstruction(in))
+        n++;
+    return LLVMCountBasicBlocks(f) > 1 || n > (g->masks ? SHARED_FROM : SHARED_FROM_NARROW);
+}
+
+static LLVMValueRef call_shared(struct mg_gen *g, const char *row, uint32_t mode, LLVMValueRef f, LLVMValueRef *args,
+                                unsigned n)
+{
+    char name[160];
+    snprintf(name, sizeof name, "%s_%x", row, mode);
+    LLVMValueRef shared = LLVMGetNamedFunction(g->module, name);
+    if (!shared) {
+        LLVMTypeRef types[4];
+        LLVMValueRef params[4], caller = g->fn;
+        LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b), start = g->start;
+        for (unsigned k = 0; k < n; k++)
+            types[k] = LLVMTypeOf(args[k]);
+        shared = LLVMAddFunction(
+            g->module, name, LLVMFunctionType(widen(LLVMGetReturnType(LLVMGlobalGetValueType(f)), true), types, n, 0));
+        LLVMSetLinkage(shared, LLVMInternalLinkage);
+        for (unsigned k = 0; k < n; k++)
+            params[k] = LLVMGetParam(shared, k);
+        g->fn = shared;
+        g->start = mg__gen_bb(g);
+        LLVMBasicBlockRef body = mg__gen_bb(g);
+        LLVMPositionBuilderAtEnd(g->b, body);
+        LLVMBuildRet(g->b, inlined(g, f, params, n, mode, true));
+        LLVMPositionBuilderAtEnd(g->b, g->start);
+        LLVMBuildBr(g->b, body);
+        g->fn = caller;
+        g->start = start;
+        LLVMPositionBuilderAtEnd(g->b, at);
+    }
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(shared), shared, args, n, "");
+}
+
 LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, bool vector)
 {
     char name[128];
@@ -354,10 +406,9 @@ LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef 
     }
     if (LLVMCountParams(f) > r->nargs)
         f = specialise(g, row, mode, f);
-    LLVMValueRef v = straight(g, f, args, vector);
-    if (v)
-        return v;
-    return vector ? in_a_loop(g, f, args, r->nargs, mode) : branching(g, g->fn, f, args, r->nargs, mode);
+    if (g->quick && vector && worth_sharing(g, f))
+        return call_shared(g, name, mode, f, args, r->nargs);
+    return inlined(g, f, args, r->nargs, mode, vector);
 }
 
 /* ---- NaNs ----
