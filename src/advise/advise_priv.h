@@ -105,7 +105,8 @@ void mg__block_end(struct mg_advise_block *block);
 void mg__block_free(struct mg_advise_block *block);
 /* `shift`: log2 of the granule. False: out of memory. */
 bool mg__block_global(struct mg_advise_block *block, const struct mg_access *access, uint32_t site, unsigned shift);
-void mg__block_shared(struct mg_advise_block *block, struct mg_access *access);
+/* `spread`: a lane's bytes go to, or come from, other lanes of the warp (ldmatrix). */
+void mg__block_shared(struct mg_advise_block *block, struct mg_access *access, bool spread);
 /* Its granules by address, then by site; none can be added then. False: out of memory. */
 bool mg__block_sort(struct mg_advise_block *block);
 

@@ -471,9 +471,9 @@ static void read_together(struct mg_advise_block *b, const struct mg_access *a)
     }
 }
 
-void mg__block_shared(struct mg_advise_block *b, struct mg_access *a)
+void mg__block_shared(struct mg_advise_block *b, struct mg_access *a, bool spread)
 {
-    if (a->kind == MG_ACCESS_LD && a->pattern && a->pattern->low == a->pattern->high) {
+    if (!spread && a->kind == MG_ACCESS_LD && a->pattern && a->pattern->low == a->pattern->high) {
         read_together(b, a);
         return;
     }
@@ -488,7 +488,7 @@ void mg__block_shared(struct mg_advise_block *b, struct mg_access *a)
             for (uint64_t i = a->address[lane] / 4; i <= (a->address[lane] + a->width - 1) / 4 && i < b->nwords; i++) {
                 struct mg_word *w = &b->words[i];
                 bool other = w->writer && w->writer != thread + 1;
-                w->by_other_thread |= other;
+                w->by_other_thread |= other || (spread && (w->writer || pass == 1));
                 w->by_other_warp |= other && (w->writer - 1u) / 32 != a->warp;
                 if (pass == 0) {
                     w->reads++;

@@ -8,9 +8,9 @@
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
  *   records                    lanes are a record apart, and its fields are read in several places: an array for each
  *                              field (FIELDS), before any tile
- *   holes                      the block does not use what lies between: fields of records (FIELDS)
- *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
- *                              where that is because the block is no multiple of 32 threads, whole warps fix it
+ *   holes                      the block does not use what lies between: fields of records (FIELDS), or, where lanes
+ * are a row apart, other columns (NARROW) an offset                  lanes, or rows of them, are neighbours that start
+ * in the middle of a sector (OFFSET); where that is because the block is no multiple of 32 threads, whole warps fix it
  *                              (DRIFT, lanes.c)
  *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data fixes that (IDLE)
  *   narrow rows                the block's rows are shorter than a sector, so that a warp is made of pieces (NARROW)
@@ -103,7 +103,7 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
             return MG_FIELDS;
         if (size_of(s->step_y) == width || size_of(s->step_next) == width || full)
             return MG_ORDER;
-        return MG_FIELDS;
+        return stride > MOST_RECORD ? MG_NARROW : MG_FIELDS; /* a column, or a record */
     }
     default:
         if (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)
@@ -389,12 +389,19 @@ static void tell_rest(struct mg_facts *f, struct remedy *r)
         f, &r[OFFSET], "Align the array",
         "Each warp's bytes are neighbours but start inside a sector, so that they touch one sector more. Pad rows to a "
         "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
-    tell(f, &r[NARROW], "Make the block wider in x",
-         mg__advise_text(f,
-                         "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
-                         "over at least %u.",
-                         f->info->block.x, f->info->block.x == 1 ? "" : "s",
-                         32 / MG_MIN(f->sites[r[NARROW].worst].width, 16u)));
+    s = &f->sites[r[NARROW].worst];
+    const bool columns = s->pattern == MG_PATTERN_STRIDED && f->info->block.x * s->width >= 32;
+    tell(f, &r[NARROW], columns ? "Give the block several columns" : "Make the block wider in x",
+         columns ? mg__advise_text(f,
+                                   "Lanes go down a column, %lld bytes apart, and the block takes a piece of each row "
+                                   "that is less than a sector. Let it take neighbouring columns as well, with "
+                                   "threadIdx.x along the row, over at least %u elements.",
+                                   (long long)size_of(s->stride), 32 / MG_MIN(s->width, 16u))
+                 : mg__advise_text(
+                       f,
+                       "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
+                       "over at least %u.",
+                       f->info->block.x, f->info->block.x == 1 ? "" : "s", 32 / MG_MIN(s->width, 16u)));
     tell(
         f, &r[SCATTER], "Bring the indices into order",
         "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "

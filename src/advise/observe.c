@@ -467,7 +467,8 @@ static void on_access(void *worker, struct mg_access *a)
     if (!block)
         return;
     if (shared) {
-        mg__block_shared(block, a);
+        const enum mg_ptx_opcode op = (enum mg_ptx_opcode)seen->info->insns[a->insn].insn->opcode;
+        mg__block_shared(block, a, mg__ptx_isa(op)->group == MG_G_MATRIX);
     } else if (seen->sites.of[a->insn] != UINT32_MAX) {
         mg__access_lanes(a);
         uint32_t site = seen->sites.of[a->insn];

@@ -85,6 +85,10 @@ void mg__check_touched(struct mg_check *check, uint64_t address, bool writes, co
 /* What the stream was given so far may be known to the host from now on, in a way that is not followed. */
 void mg__check_host_told(struct mg_check *check, uint64_t stream);
 
+/* Who can say which line of the program makes the call under way: it and its file, at most `size` bytes of it; 0: not
+ * known. Findings about the host's calls have it then. */
+void mg__check_asks(struct mg_check *check, uint32_t (*line)(char *file, size_t size));
+
 /* ---- calls that fail ---- */
 enum mg_check_call { MG_CHECK_CALL_FAILED, MG_CHECK_CALL_HANDLE, MG_CHECK_CALL_SHAPE };
 /* Whether the line that the call came from is worth looking for; `from` is the address that it returns to. */

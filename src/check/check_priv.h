@@ -174,6 +174,8 @@ struct mg_check {
     MG_VEC(struct piece) pieces; /* by address */
     MG_VEC(struct failed_call) calls;
     bool told; /* a finding about the host's call that is under way */
+    uint32_t (*line)(char *file, size_t size); /* of the program, that makes it; NULL: nobody knows */
+    unsigned located;                          /* findings for which it was asked */
     uint64_t launches;
     struct streams *streams;          /* stream.c; NULL: none was made */
     struct chain *chain, *next_chain; /* chain.c: what the last launch wrote, and the one under way does */
@@ -317,6 +319,14 @@ struct mbarrier {
     struct beyonds far_open, far_over;
     uint32_t open[MG_ORDER_WARPS]; /* what arrivals have brought to the phase that is open, as a row of the order's */
     uint32_t over[MG_ORDER_WARPS]; /* to those that are over */
+    /* up to when each warp's copies are over when the open phase is, and those before are; `tells`: any are */
+    uint32_t told_open[MG_ORDER_WARPS], told[MG_ORDER_WARPS];
+    bool tells;
+    uint32_t phases; /* that are over */
+    uint32_t seen[MG_ORDER_AGENT],
+        looks[MG_ORDER_AGENT]; /* how many were when each warp last saw that one was; of how many it did */
+    uint32_t latest;           /* the instruction that last arrived or announced bytes, … */
+    struct actor latest_by;    /* … and whose it was */
 };
 struct since { /* what the thread of a copy could rely on of a block when it asked for it, and when that was */
     uint32_t time, known[MG_ORDER_WARPS];

@@ -82,6 +82,7 @@ static bool tell_reads(struct mg_check *c, const struct region *r)
 
 void mg__copied_out(struct mg_check *c, const char *call, const struct region *r, uint64_t from, uint64_t size)
 {
+    uint64_t first = 0, unmade = 0;
     for (uint64_t at = 0, n; at < size; at += n) {
         bool made = mg__copied_made(r, from + at), hole = false;
         for (n = 1; at + n < size && mg__copied_made(r, from + at + n) == made; n++)
@@ -92,13 +93,16 @@ void mg__copied_out(struct mg_check *c, const char *call, const struct region *r
             hole = mg__region_is_hole(r, from + at + k);
         if (hole && tell_reads(c, r))
             return;
-        char name[96], reads[96];
-        snprintf(reads, sizeof(reads), "%s reads", call ? call : "");
-        snprintf(name, sizeof(name), "%s of %llu bytes, byte %llu", r->name ? r->name : "allocation",
-                 (unsigned long long)r->size, (unsigned long long)(from + at));
-        mg__find_host(c, KIND_INIT_COPIED_OUT, NULL, name,
-                      "%s %llu bytes of device memory, of which nobody has written %llu",
-                      call ? reads : "the host copies", (unsigned long long)size, (unsigned long long)n);
-        return;
+        first = unmade ? first : from + at;
+        unmade += n;
     }
+    if (!unmade)
+        return;
+    char name[96], reads[96];
+    snprintf(reads, sizeof(reads), "%s reads", call ? call : "");
+    snprintf(name, sizeof(name), "%s of %llu bytes, byte %llu", r->name ? r->name : "allocation",
+             (unsigned long long)r->size, (unsigned long long)first);
+    mg__find_host(c, KIND_INIT_COPIED_OUT, NULL, name,
+                  "%s %llu bytes of device memory, of which nobody has written %llu", call ? reads : "the host copies",
+                  (unsigned long long)size, (unsigned long long)unmade);
 }

@@ -78,8 +78,10 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
                         const struct line *other, struct mg_strbuf *out)
 {
     struct line later = called(l, o->insn, line), earlier = called(l, o->other, other);
-    if (!mg__code_leads(l->info, o->other, o->insn, true, false))
-        return false; /* two arms of a branch: no barrier can stand between them */
+    if (!mg__code_leads(l->info, o->other, o->insn, true, false)) /* two arms of a branch, of warps with other roles */
+        return mg__strbuf_printf(out,
+                                 "Order the two by a barrier to which both sides come: a named one (bar.sync with a "
+                                 "number of its own), an mbarrier, or a __syncthreads() behind the branch.");
     if (!same_file(&later, &earlier) || later.line != earlier.line) { /* not both in one call */
         line = &later;
         other = &earlier;
@@ -127,6 +129,11 @@ static bool late_read(struct mg_strbuf *out)
                                   "load. If it must be the last one, split the kernel in two.");
 }
 
+static bool in_bulk(const struct launch *l, uint32_t insn)
+{
+    return insn != NO_INSN && mg__ptx_isa((enum mg_ptx_opcode)l->info->insns[insn].insn->opcode)->group == MG_G_BULK;
+}
+
 static bool fix_race(const struct launch *l, const struct occurrence *o, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
 {
@@ -150,7 +157,15 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         if (flags)
             return mg__strbuf_printf(out, "Put a __threadfence_block() between the write and the flag that publishes "
                                           "it, and another between reading the flag and the read.");
+        if (o->place == PLACE_GLOBAL && known && is_atomic(l, o->insn) != is_atomic(l, o->other) && atomics_alone(l, o))
+            return mg__strbuf_printf(out, "If an older value does no harm, read it with a relaxed atomic: "
+                                          "cuda::atomic_ref's load. If it must be the last one, all threads must come "
+                                          "to a __syncthreads() between the two.");
         break;
+    case KIND_RACE_ASYNC:
+        return (in_bulk(l, o->insn) || in_bulk(l, o->other)) &&
+               mg__strbuf_printf(out, "Wait for the copy before it is used: at the mbarrier that it tells, for the "
+                                      "parity of its phase, or for its group (cp.async.bulk.wait_group).");
     case KIND_RACE_SAME_VALUE:
         return between_blocks(o) && mg__strbuf_printf(out, "Let one block write it: if (blockIdx.x == 0). Others may "
                                                            "read it after the launch. A flag that any may raise: "
@@ -178,6 +193,9 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
 static bool fix_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
                         struct mg_strbuf *out)
 {
+    if (o->kind == KIND_BARRIER_MBARRIER && o->other != NO_INSN)
+        return mg__strbuf_printf(out, "Let who fills again wait until all have seen that the phase is over: at an "
+                                      "mbarrier of their own (empty), or at a __syncthreads().");
     bool plain = o->insn != NO_INSN && l->info->insns[o->insn].insn->effects & MG_E_SYNCS && line->line;
     if (!plain || (o->kind != KIND_BARRIER_LEFT && o->kind != KIND_BARRIER_NOT_REACHED))
         return false;

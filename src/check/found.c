@@ -34,13 +34,27 @@ void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_re
     mg__strbuf_free(&message);
 }
 
+void mg__check_asks(struct mg_check *check, uint32_t (*line)(char *file, size_t size))
+{
+    check->line = line;
+}
+
+/* It takes some 10 ms to find: a call in a loop is not looked for again and again. */
+enum { LOCATED_MOST = 64 };
+
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...)
 {
     va_list args;
-    check->told = kind != KIND_BOUNDS_LEAK;
+    char file[1024] = "";
+    const bool under_way = kind != KIND_BOUNDS_LEAK; /* which is found at the end */
+    const bool asks = under_way && check->line && check->located < LOCATED_MOST;
+    const uint32_t line = asks ? check->line(file, sizeof(file)) : 0;
+    check->located += asks;
+    check->told = under_way;
     va_start(args, format);
-    tell(check, kind, kernel, (struct mg_report_finding){.variable = variable}, format, args);
+    tell(check, kind, kernel,
+         (struct mg_report_finding){.variable = variable, .file = line ? file : NULL, .line = line}, format, args);
     va_end(args);
 }
 

@@ -90,6 +90,10 @@ void mg__mbarrier_used(struct worker *w, struct block *b, struct block *of, cons
         m->used[e->warp] = b->order->now++;
         m->used_by[e->warp] = e->insn;
     }
+    if (e->kind != MG_SYNC_MBARRIER_OVER) {
+        m->latest = e->insn;
+        m->latest_by = actor_of(e);
+    }
 }
 
 /* It is made, or made again, or ended. */
@@ -108,6 +112,12 @@ static void changes(struct worker *w, struct block *b, struct mbarrier *m, const
     m->made = b->order->now++;
     memset(m->open, 0, sizeof m->open);
     memset(m->over, 0, sizeof m->over);
+    memset(m->told_open, 0, sizeof m->told_open);
+    memset(m->told, 0, sizeof m->told);
+    m->tells = false;
+    m->phases = 0;
+    memset(m->seen, 0, sizeof m->seen);
+    memset(m->looks, 0, sizeof m->looks);
     m->far_open.list.count = m->far_over.list.count = 0;
     m->remote.time = 0;
 }
@@ -122,9 +132,14 @@ static void missing(struct worker *w, struct block *of, const struct mg_sync *e)
 }
 
 /* ---- what they order ---- */
-static void arrive(struct block *b, struct block *of, struct mbarrier *m, const struct mg_sync *e)
+static void arrive(const struct launch *l, struct block *b, struct block *of, struct mbarrier *m,
+                   const struct mg_sync *e)
 {
     uint32_t row[MG_ORDER_WARPS];
+    if (l->info->insns[e->insn].insn->sem == MG_PTX_SEM_RELAXED && (of == b || !(b->order->fences >> e->warp & 1))) {
+        mg__order_fenced(b->order, e->warp, m->open); /* it orders nothing by itself */
+        return;
+    }
     mg__beyond_join(&m->far_open, &b->beyond[e->warp], of->linear);
     if (of == b) {
         mg__order_bring(b->order, e->warp, m->open);
@@ -146,6 +161,8 @@ static void over(struct mbarrier *m)
     for (uint32_t v = 0; v < MG_ORDER_WARPS; v++)
         m->over[v] = MG_MAX(m->over[v], m->open[v]);
     memset(m->open, 0, sizeof(m->open));
+    for (uint32_t v = 0; m->tells && v < MG_ORDER_WARPS; v++)
+        m->told[v] = MG_MAX(m->told[v], m->told_open[v]);
     mg__beyond_join(&m->far_over, &m->far_open, MG_NO_BLOCK);
     m->far_open.list.count = 0;
 }
@@ -199,17 +216,26 @@ void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *
         changes(w, of, m, e);
         break;
     case MG_SYNC_MBARRIER_COPIES:
-        if (of == b)
-            mg__order_told(b->order, e->warp, m->open);
+        if (of == b) {
+            m->told_open[e->warp] = mg__order_told(b->order, e->warp, m->open);
+            m->tells = true;
+        }
         break;
     case MG_SYNC_MBARRIER_ARRIVE:
-        arrive(b, of, m, e);
+        arrive(w->launch, b, of, m, e);
         break;
     case MG_SYNC_MBARRIER_OPEN:
         over(m);
+        m->phases++;
         break;
     case MG_SYNC_MBARRIER_OVER:
+        if (of == b && m->seen[e->warp] != m->phases) {
+            m->seen[e->warp] = m->phases;
+            m->looks[e->warp]++;
+        }
         mg__order_learn(b->order, e->warp, e->mask, m->over);
+        for (uint32_t v = 0; m->tells && of == b && v < b->order->nwarps; v++)
+            mg__order_seen(b->order, e->warp, v, m->told[v]);
         mg__beyond_join(&b->beyond[e->warp], &m->far_over, b->linear);
         break;
     case MG_SYNC_MBARRIER_MANY:
@@ -217,8 +243,12 @@ void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *
              (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size});
         break;
     case MG_SYNC_MBARRIER_STUCK:
-        tell(w, KIND_BARRIER_MBARRIER, e, e->insn, NO_INSN, actor_of(e), mg__nobody,
-             (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size, e->barrier});
+        if (of == b && m->phases >= m->looks[e->warp] + 2) /* the one that it waits for, and another one since */
+            tell(w, KIND_BARRIER_MBARRIER, e, e->insn, m->latest, actor_of(e), m->latest_by,
+                 (const uint32_t[4]){m->phases, m->looks[e->warp]});
+        else
+            tell(w, KIND_BARRIER_MBARRIER, e, e->insn, NO_INSN, actor_of(e), mg__nobody,
+                 (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size, e->barrier});
         break;
     default:
         break;

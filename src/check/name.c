@@ -185,7 +185,7 @@ bool mg__name_thread(const struct launch *l, const struct actor *who, bool block
         uint32_t t = 32u * who->warp + who->lane;
         good = mg__strbuf_printf(out, "thread (%u,%u,%u)", t % b->x, t / b->x % b->y, t / b->x / b->y);
     } else if (who->lane == MG_ORDER_MANY) {
-        good = mg__strbuf_printf(out, "threads of warp %u", who->warp);
+        good = mg__strbuf_printf(out, "a thread of warp %u", who->warp);
     }
     if (good && (block || who->lane == 0xff))
         good =

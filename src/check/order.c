@@ -17,6 +17,7 @@ void mg__order_free(struct mg_order *o)
     if (o) {
         free(o->flags);
         free(o->index);
+        free(o->seen);
     }
     free(o);
 }
@@ -51,6 +52,9 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     memset(o->lanes, 0, sizeof(o->lanes));
     memset(o->met, 0, sizeof(o->met));
     memset(o->copies, 0, sizeof(o->copies));
+    if (o->any_seen)
+        memset(o->seen, 0, MG_ORDER_WARPS * sizeof(*o->seen));
+    o->any_seen = false;
     return goes_on;
 }
 
@@ -125,6 +129,8 @@ void mg__order_meet(struct mg_order *o)
             o->copies[w].done_before = o->copies[w].done;
             o->copies[w].done_before_at = t;
         }
+        for (uint32_t v = 0; o->any_seen && v < o->nwarps; v++)
+            o->copies[w].seen = MG_MAX(o->copies[w].seen, o->seen[w][v].upto);
     }
 }
 
@@ -233,11 +239,30 @@ void mg__order_bring(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_
     known[warp] = o->now++;
 }
 
-void mg__order_told(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
+void mg__order_fenced(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
 {
-    struct mg_order_copies *c = &o->copies[warp];
-    c->told[c->ntold++ % MG_COUNT(c->told)] = o->now;
+    if (o->fences >> warp & 1)
+        join(known, o->fenced[warp]);
+}
+
+uint32_t mg__order_told(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
+{
+    const uint32_t upto = o->now - 1;
     mg__order_bring(o, warp, known);
+    return upto;
+}
+
+void mg__order_seen(struct mg_order *o, uint32_t warp, uint32_t of, uint32_t upto)
+{
+    if (!o->seen && !(o->seen = calloc(MG_ORDER_WARPS, sizeof(*o->seen)))) {
+        o->copies[of].seen = upto; /* without memory: believe too much */
+        return;
+    }
+    struct mg_order_seen *s = &o->seen[of][warp];
+    if (upto <= s->upto)
+        return;
+    o->any_seen = true;
+    *s = (struct mg_order_seen){upto, o->now++, s->upto, s->at};
 }
 
 void mg__order_learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS])
@@ -329,10 +354,12 @@ uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)
 uint32_t mg__order_copied(const struct mg_order *o, uint32_t warp, uint32_t of)
 {
     const struct mg_order_copies *c = &o->copies[of];
-    uint32_t over = c->done_before_at <= o->floor ? c->done_before : 0;
-    for (unsigned k = 0; k < MG_COUNT(c->told); k++)
-        if (c->told[k] > over && c->told[k] <= MG_MAX(o->floor, o->known[warp][of]))
-            over = c->told[k] - 1;
+    uint32_t over = MG_MAX(c->done_before_at <= o->floor ? c->done_before : 0, c->seen);
+    for (uint32_t v = 0; o->any_seen && v < o->nwarps; v++) {
+        const struct mg_order_seen *s = &o->seen[of][v];
+        const uint32_t from = v == warp ? o->now : relies(o, warp, v);
+        over = MG_MAX(over, s->at <= from ? s->upto : s->before_at <= from ? s->before : 0);
+    }
     return of == warp || c->done_at <= relies(o, warp, of) ? MG_MAX(over, c->done) : over;
 }
 

@@ -52,8 +52,12 @@ struct mg_order_copies { /* a warp's asynchronous copies */
     uint32_t done_at;                     /* … at this time; 0: never */
     uint32_t done_before, done_before_at; /* the wait before that */
     uint32_t issued;                      /* time of the latest copy */
-    uint32_t told[16]; /* times at which it was left to an mbarrier to tell that all before are over, a ring */
-    uint32_t ntold;
+    uint32_t seen;                        /* up to here the whole block knows by an mbarrier that they are over */
+};
+struct mg_order_seen { /* what a warp has learnt of another one's copies by an mbarrier: over are those up to `upto` …
+                        */
+    uint32_t upto, at; /* … at this time */
+    uint32_t before, before_at; /* what it had learnt before that */
 };
 struct mg_order_barrier {
     uint32_t known[MG_ORDER_WARPS]; /* what arrived */
@@ -91,6 +95,8 @@ struct mg_order {
     uint32_t met[16]; /* warps that met there last, and when each came */
     uint32_t came[16][MG_ORDER_WARPS];
     struct mg_order_copies copies[MG_ORDER_WARPS];
+    struct mg_order_seen (*seen)[MG_ORDER_WARPS]; /* [whose copies][who knows]; NULL: no mbarrier has told of any */
+    bool any_seen;                                /* of this block's */
 };
 
 struct mg_order *mg__order_new(void);
@@ -127,7 +133,11 @@ void mg__order_wait(struct mg_order *order, uint32_t warp, uint32_t pending); /*
 
 /* Rows: what the warp may rely on goes to `known`; these lanes may rely on what is there. */
 void mg__order_bring(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]);
-void mg__order_told(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]); /* and its copies' end */
+void mg__order_fenced(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]); /* up to its last fence */
+/* The end of the warp's copies so far is left to an mbarrier to tell: the time up to which they are. And a warp that
+ * has been told so. */
+uint32_t mg__order_told(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]);
+void mg__order_seen(struct mg_order *order, uint32_t warp, uint32_t of, uint32_t upto);
 void mg__order_learn(struct mg_order *order, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS]);
 
 /* ---- accesses ---- */

@@ -17,7 +17,8 @@ static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bo
 {
     uint64_t block = block_in(l, entry);
     unsigned mine = cell_kind(l, t->site, write), theirs = kind_in(l, entry);
-    return entry && block != t->block >> l->block_shift && kinds_race(mine, theirs) && !relies(l, t, entry, 0);
+    return l->race && entry && block != t->block >> l->block_shift && kinds_race(mine, theirs) &&
+           !relies(l, t, entry, 0);
 }
 
 /* An access to what another block has written: where the reader has waited for a flag of the writer, there is an order,
@@ -170,7 +171,8 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
         atomic_store_explicit(at, new, memory_order_relaxed);
         return;
     }
-    torn(w, object, t, insn, who);
+    if (l->race)
+        torn(w, object, t, insn, who);
     if (conflict(l, t, wrote, t->site->writes))
         after_write(w, object, t, insn, who, wrote);
     else if (t->site->writes && conflict(l, t, read, true))

@@ -38,6 +38,11 @@ struct direct {
     uint32_t upto;
     bool loose, any;
 };
+/* What one block knows of the others, worked out when a release of theirs was not taken directly. */
+struct knows {
+    uint64_t block, taken, except;
+    uint32_t *of; /* by block; NULL: nothing was worked out */
+};
 struct releases {
     struct member *members;
     uint64_t nblocks;
@@ -45,10 +50,7 @@ struct releases {
     MG_VEC(struct place) places;
     uint32_t *index;
     size_t nindex;
-    /* what one block knows of the others, worked out when a release of theirs was not taken directly */
-    uint64_t knower, knows_taken, except;
-    uint32_t *known;
-    bool has_known, knows_loosely;
+    struct knows knows[2];        /* the latest, strictly and loosely */
     struct direct direct[DIRECT]; /* by the other block's number: what was asked last */
 };
 static uint64_t scatter(uint64_t key)
@@ -82,7 +84,8 @@ void mg__releases_end(struct launch *l)
     mg__vec_free(&g->releases);
     free(g->members);
     free(g->index);
-    free(g->known);
+    free(g->knows[0].of);
+    free(g->knows[1].of);
     free(g);
 }
 
@@ -171,45 +174,62 @@ void mg__release_take(struct launch *l, uint64_t block, uint64_t address)
     (void)mg__vec_push(&m->taken, ((struct taken){p, latest}));
 }
 
+/* How many of the place's releases come up to this one. */
+static size_t releases_to(const struct place *p, uint64_t order)
+{
+    size_t lo = 0, hi = p->releases.count;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (p->releases.at[mid] <= order)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* All that `block` knows: of each other block the greatest epoch published to it, directly or through others. */
-static void work_out(struct releases *g, uint64_t block, bool loose, uint64_t except)
+static const uint32_t *work_out(struct releases *g, uint64_t block, bool loose, uint64_t except)
 {
     struct member *me = &g->members[block];
-    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count && g->except == except &&
-        g->knows_loosely == loose)
-        return;
-    if (!g->known && !(g->known = calloc(g->nblocks, sizeof(*g->known))))
-        return;
-    memset(g->known, 0, g->nblocks * sizeof(*g->known));
-    /* Releases taken, walked backwards: what a publisher took before its release is known as well. */
-    uint64_t *upto = calloc(g->places.count + 1, sizeof(*upto));
+    struct knows *knows = &g->knows[loose];
+    if (knows->of && knows->block == block && knows->taken == me->taken.count && knows->except == except)
+        return knows->of;
+    if (!knows->of && !(knows->of = calloc(g->nblocks, sizeof(*knows->of))))
+        return NULL;
+    memset(knows->of, 0, g->nblocks * sizeof(*knows->of));
+    /* Releases taken, walked backwards: what a publisher took before its release is known as well. Its latest release
+     * comes first, and brings what earlier ones would. */
+    uint64_t *upto = calloc(g->places.count + 1, sizeof(*upto)), *walked = calloc(g->nblocks, sizeof(*walked));
     MG_VEC(struct taken) todo = {0};
-    for (size_t k = 0; upto && k < me->taken.count; k++)
+    for (size_t k = 0; upto && walked && k < me->taken.count; k++)
         if (g->places.at[me->taken.at[k].place].address / 4 != except / 4)
             (void)mg__vec_push(&todo, me->taken.at[k]);
-    while (upto && todo.count) {
+    while (todo.count) {
         struct taken t = todo.at[--todo.count];
         const struct place *p = &g->places.at[t.place];
-        for (size_t k = 0; k < p->releases.count && p->releases.at[k] <= t.order; k++) {
-            uint32_t at = p->releases.at[k];
-            if (at + 1u <= upto[t.place])
-                continue;
+        const uint64_t seen = upto[t.place];
+        upto[t.place] = MG_MAX(seen, t.order + 1);
+        for (size_t k = releases_to(p, t.order); k-- > 0 && p->releases.at[k] >= seen;) {
+            const uint32_t at = p->releases.at[k];
             const struct release *r = &g->releases.at[at];
-            g->known[r->block] = MG_MAX(g->known[r->block], loose ? r->loose : r->epoch);
+            knows->of[r->block] = MG_MAX(knows->of[r->block], loose ? r->loose : r->epoch);
             const struct member *m = &g->members[r->block];
+            if (walked[r->block] > at)
+                continue;
+            walked[r->block] = at + 1u;
             for (size_t j = 0; j < m->taken.count; j++) /* more than it had taken by then, at worst: races go unseen */
                 if (m->taken.at[j].order < at && m->taken.at[j].order + 1 > upto[m->taken.at[j].place])
                     (void)mg__vec_push(&todo, m->taken.at[j]);
         }
-        upto[t.place] = MG_MAX(upto[t.place], t.order + 1);
     }
     mg__vec_free(&todo);
     free(upto);
-    g->has_known = true;
-    g->knows_loosely = loose;
-    g->except = except;
-    g->knower = block;
-    g->knows_taken = me->taken.count;
+    free(walked);
+    knows->block = block;
+    knows->taken = me->taken.count;
+    knows->except = except;
+    return knows->of;
 }
 
 static const struct direct *directly(struct releases *g, uint64_t block, uint64_t other, bool loose, uint64_t except)
@@ -236,11 +256,15 @@ bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32
 {
     struct releases *g = l->releases;
     const struct member *me = &g->members[block], *m = &g->members[other];
+    bool place = false;
+    for (uint64_t at = except & ~3ull; except && at < (except & ~3ull) + 4; at++)
+        place |= place_of(g, at, false) != UINT32_MAX;
+    except = place ? except : 0; /* mostly it is a word of data */
     const struct direct *d = directly(g, block, other, loose, except);
     if (d->any && (d->upto > epoch || (epoch == most && d->upto >= most)))
         return true;
     if (!m->releases.count || !me->taken.count)
         return false;
-    work_out(g, block, loose, except);
-    return g->has_known && g->known && (g->known[other] > epoch || (epoch == most && g->known[other] >= most));
+    const uint32_t *known = work_out(g, block, loose, except);
+    return known && (known[other] > epoch || (epoch == most && known[other] >= most));
 }

@@ -215,6 +215,11 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
     case KIND_BARRIER_MBARRIER:
         if (!mg__strbuf_printf(out, " waits here for ever"))
             return false;
+        if (o->other != NO_INSN) /* mbarrier.c */
+            return mg__strbuf_printf(out, ": %u phases are over, of which it has seen %u; ", o->value[0],
+                                     o->value[1]) &&
+                   mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " arrived last") &&
+                   say_line(l, line, other, out);
         return mg__strbuf_printf(out, ": %u of %u arrivals came in this phase", o->value[1] - o->value[0],
                                  o->value[1]) &&
                ((!o->value[2] && !o->value[3]) ||
@@ -262,6 +267,13 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
 static bool writes(const struct launch *l, const struct occurrence *o)
 {
     return l->code.sites[o->insn].writes && !(l->code.sites[o->insn].async && o->place == PLACE_GLOBAL);
+}
+
+/* All of a lane's bytes: a vector's elements together. */
+static uint32_t bytes_of(const struct launch *l, const struct occurrence *o)
+{
+    const struct mg_ptx_insn *i = l->info->insns[o->insn].insn;
+    return MG_MAX((uint32_t)o->width, i->vec * (uint32_t)mg__ptx_type_size((enum mg_ptx_type)i->type[0]));
 }
 
 /* What becomes of a value that nobody made. */
@@ -326,7 +338,7 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
         if (o->place == PLACE_GLOBAL)
             return mg__strbuf_printf(out, " %s %s: %lld bytes %s", does, name,
                                      (int64_t)o->offset < 0 ? (long long)-(int64_t)o->offset
-                                                            : (long long)(o->offset + o->width) -
+                                                            : (long long)(o->offset + bytes_of(l, o)) -
                                                                   (long long)l->info->allocations[o->object].size,
                                      (int64_t)o->offset < 0 ? "before its start" : "past its end");
         if (o->place == PLACE_LOCAL)

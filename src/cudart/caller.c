@@ -144,6 +144,12 @@ uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size)
     return line;
 }
 
+uint32_t mg__cudart_line(char *file, size_t size)
+{
+    void *frames[SHOWN];
+    return mg__cudart_line_of(frames, program_frames(frames), file, size);
+}
+
 void mg__cudart_failed(int error, const char *name)
 {
     struct cudart_device *here = mg__cudart_call.device ? mg__cudart_call.device : mg__cudart_here();

@@ -242,6 +242,8 @@ static int make_device(struct cudart_device *d)
     mg__cudart_join_contexts(d);
     if (d->device->check && mg__cudart_guard_works())
         mg__check_watched(d->device->check);
+    if (d->device->check)
+        mg__check_asks(d->device->check, mg__cudart_line);
     mg__cudart_memory_join(d);
     mg__cudart_registry_join(d);
     return 0;

@@ -93,6 +93,7 @@ int mg__cudart_done(int error);                      /* keeps `error` as the thr
 void mg__cudart_failed(int error, const char *name); /* caller.c: for the checks */
 /* The program's first line among these return addresses, SHOWN at most; 0: not known. */
 uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size);
+uint32_t mg__cudart_line(char *file, size_t size); /* likewise, of the call under way on this thread */
 /* guard.c: between two calls of the program, which begin with `down` and end with `up`. */
 bool mg__cudart_alone(void); /* this thread is the program's only one, and there is one device */
 bool mg__cudart_guard_works(void);
@@ -159,6 +160,7 @@ int mg__cudart_load(struct cudart_module *module, struct cudart_device *device);
 /* By host address or kernel handle; resolved on `device`. */
 int mg__cudart_func_find(const void *handle, struct cudart_device *device, struct mg_device_kernel **kernel);
 int mg__cudart_var_find(const void *symbol, uint64_t *address, uint64_t *size); /* on the thread's device */
+bool mg__cudart_in_managed_variable(uint64_t address);                          /* under the lock */
 void mg__cudart_registry_join(struct cudart_device *device);                    /* a device that was just made */
 void mg__cudart_registry_reset(struct cudart_device *device); /* unloads its modules; they load anew on next use */
 

@@ -148,7 +148,8 @@ enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct
         for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
             if (mg__mem_in_range(d->device->simt, address)) {
                 bool named = mg__mem_find(d->device->simt, address, &variable) && variable.name;
-                found = named ? (struct cudart_alloc){variable.address, variable.size, CUDART_DEVICE, .device = d}
+                enum cudart_kind kind = mg__cudart_in_managed_variable(address) ? CUDART_MANAGED : CUDART_DEVICE;
+                found = named ? (struct cudart_alloc){variable.address, variable.size, kind, .device = d}
                               : (struct cudart_alloc){address, 0, CUDART_WILD, .device = d};
             }
     mg__cudart_unlock();

@@ -303,6 +303,17 @@ static void place_managed(struct cudart_var *var, struct cudart_device *device)
     }
 }
 
+bool mg__cudart_in_managed_variable(uint64_t address)
+{
+    for (size_t i = 0; i < registry.modules.count; i++)
+        for (size_t k = 0; k < registry.modules.at[i]->vars.count; k++) {
+            const struct cudart_var *v = registry.modules.at[i]->vars.at[k];
+            if (v->managed && *v->managed && address - (uint64_t)(uintptr_t)*v->managed < v->size)
+                return true;
+        }
+    return false;
+}
+
 /* The host may touch managed variables all the same. */
 static void place_unloaded(struct cudart_var *var, struct cudart_device *device)
 {

@@ -7,6 +7,8 @@
  *     bytes, and a source that is changed too early is copied as changed;
  *   - at the latest when its block's round after next begins, or the block ends: what nobody waits for comes, too.
  *
+ * Of a cluster that a fault ends observers are told what was in flight, for others may have used it already.
+ *
  * All of it belongs to one worker, so that what happens is the same in every run. cp.async, which is not bulk, is done
  * at once (sync.c).
  */
@@ -311,6 +313,13 @@ bool mg__bulk_round(struct mg_block *b)
     for (size_t i = 0; i < all->list.count; i++)
         all->list.at[i].round_over |= all->list.at[i].warp->block == b;
     return good;
+}
+
+void mg__bulk_lost(struct mg_cluster *c)
+{
+    for (size_t i = 0; c->flights && i < c->flights->list.count; i++)
+        tell_sides(&c->flights->list.at[i]);
+    mg__bulk_forget(c);
 }
 
 void mg__bulk_forget(struct mg_cluster *c)

@@ -118,6 +118,7 @@ MG_HANDLER(mg__op_bulk_group);
 bool mg__bulk_tried(struct mg_cluster *cluster, const uint8_t *word);
 bool mg__bulk_round(struct mg_block *block);
 void mg__bulk_forget(struct mg_cluster *cluster);
+void mg__bulk_lost(struct mg_cluster *cluster); /* a fault has ended it: what is in flight is told, and not done */
 void mg__bulk_free(struct mg_cluster *cluster);
 /* wgmma.c, likewise */
 void mg__wgmma_forget(struct mg_cluster *cluster);

@@ -169,6 +169,8 @@ static void run_clusters(struct mg_worker *worker)
             mg__part_tell(worker, c->linear);
         worker->parked_last = outcome == MG_BLOCK_PARKED;
         if (outcome == MG_BLOCK_STOPPED) {
+            if (c->lost)
+                mg__bulk_lost(c);
             if (!mg__cluster_drop(worker, worker->at))
                 break;
             count_done(worker);
