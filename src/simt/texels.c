@@ -42,11 +42,18 @@ static bool is_real(const struct mg_texture *t)
 
 static uint32_t channel_bits(const uint8_t *at, unsigned bits, bool sign)
 {
-    uint32_t word = 0;
-    memcpy(&word, at, bits / 8);
-    if (sign && bits < 32)
-        word = (uint32_t)((int32_t)(word << (32 - bits)) >> (32 - bits));
-    return word;
+    uint32_t word;
+    uint16_t half;
+    switch (bits) {
+    case 8:
+        return sign ? (uint32_t)(int8_t)*at : *at;
+    case 16:
+        memcpy(&half, at, sizeof(half));
+        return sign ? (uint32_t)(int16_t)half : half;
+    default:
+        memcpy(&word, at, sizeof(word));
+        return word;
+    }
 }
 
 /* Of integers that are read as parts of 1: what 1 is, and the whole number. */
@@ -110,6 +117,8 @@ static struct texel at_place(const struct mg_texture *t, const int64_t i[3])
     const uint32_t n[3] = {t->width, t->height, t->depth};
     uint32_t at[3];
     bool inside = true;
+    if ((uint64_t)i[0] < n[0] && (uint64_t)i[1] < n[1] && (uint64_t)i[2] < n[2]) /* nearly always */
+        return read_at(t, (uint32_t)i[0], (uint32_t)i[1], (uint32_t)i[2]);
     for (unsigned k = 0; k < 3; k++) {
         if (k == 2 && t->layered) /* one that is not there is the last, before the first, too */
             at[k] = i[k] >= 0 && i[k] < n[k] ? (uint32_t)i[k] : n[k] - 1;
@@ -147,7 +156,14 @@ static double in_texels(const struct mg_texture *t, float x, uint32_t n)
     if (isnan(x))
         return 0;
     const double v = t->normalized ? floor((double)x * steps) / steps * n : (double)x;
-    return fmax(-far, fmin(far, v));
+    return v < -far ? -far : v > far ? far : v;
+}
+
+/* Downwards, of what in_texels gives: without a call of floor. */
+static int64_t whole(double x)
+{
+    const int64_t i = (int64_t)x;
+    return i - ((double)i > x);
 }
 
 struct spot { /* of a filter: two texels begin at `at`, and the second one has this weight, in 256ths */
@@ -156,7 +172,7 @@ struct spot { /* of a filter: two texels begin at `at`, and the second one has t
 };
 static void between(double x, uint32_t n, bool clamped, struct spot *s, unsigned k)
 {
-    int64_t place = (int64_t)floor(x * 256 - 128 + 0.5);
+    int64_t place = whole(x * 256 - 128 + 0.5);
     if (clamped)
         place = place < 0 ? 0 : MG_MIN(place, ((int64_t)n - 1) * 256);
     s->at[k] = place >> 8;
@@ -206,7 +222,7 @@ static struct spot find_spot(const struct mg_texture *t, const struct mg_texture
         else if (linear && (k < 2 || t->volume))
             between(x, n[k], clamps && t->address[k] == MG_TEXTURE_CLAMP, &s, k);
         else
-            s.at[k] = n[k] > 1 || k == 0 ? (int64_t)floor(x) : 0;
+            s.at[k] = n[k] > 1 || k == 0 ? whole(x) : 0;
     }
     return s;
 }

@@ -194,9 +194,14 @@ MG_HANDLER(mg__op_texture)
 {
     const struct mg_texel *x = op->u.texel;
     const struct mg_engine_operand *c = &op->is->of[op->is->nout + 1];
+    const struct mg_texture *t = NULL;
+    uint64_t handle = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const struct mg_texture *t = find(w, op, lane, false);
+        const uint64_t its = mg__lane64(w, op->is->of[op->is->nout].slot, lane);
+        if (!t || its != handle) /* mostly it is one for all lanes */
+            t = find(w, op, lane, false);
+        handle = its;
         uint32_t values[4];
         int64_t at[3];
         if (!t)
@@ -315,10 +320,15 @@ MG_HANDLER(mg__op_surface)
 {
     const struct mg_texel *x = op->u.texel;
     const struct mg_op_is *is = op->is;
+    const struct mg_texture *t = NULL;
+    uint64_t handle = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t its = mg__lane64(w, is->of[is->nout].slot, lane);
         bool outside;
-        const struct mg_texture *t = find(w, op, lane, true);
+        if (!t || its != handle)
+            t = find(w, op, lane, true);
+        handle = its;
         uint8_t *at = t ? surface_at(w, op, lane, t, &outside) : NULL;
         if (!at)
             return NULL;

@@ -17,6 +17,22 @@ __global__ void not_staged(float *out, const float *in)
     out[i] = in[i] * 2;
 }
 
+/* Each lane gives a row's address, and gets words of other lanes' rows. */
+// ADVISE through_ldmatrix: nothing
+__global__ void through_ldmatrix(uint4 *out, const uint4 *in)
+{
+    __shared__ __align__(16) uint4 rows[256];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    uint4 v;
+    rows[t] = in[i];
+    __syncwarp();
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"((unsigned)__cvta_generic_to_shared(&rows[t]))
+                 : "memory");
+    out[i] = v;
+}
+
 /* Read once, by another thread than the one that staged it: global memory would do as well. */
 // ADVISE reversed_tile: unstage verdict=wasted twin=reversed
 __global__ void reversed_tile(float *out, const float *in)

@@ -181,6 +181,23 @@ __global__ void column_block(float *out, const float *in)
     out[y * W + x] = in[y * W + x] * 2;
 }
 
+/* A block goes down a column of pairs, which are no records of a row's length. */
+// ADVISE column_of_pairs: widen twin=columns_of_pairs
+__global__ void column_of_pairs(float2 *out, const float2 *in)
+{
+    int i = threadIdx.x * (W / 2) + blockIdx.x;
+    float2 v = in[i];
+    out[i] = make_float2(v.x + v.y, v.x - v.y);
+}
+__global__ void columns_of_pairs(float2 *out, const float2 *in)
+{
+    for (int row = threadIdx.x / 4; row < 256; row += 64) {
+        int i = row * (W / 2) + blockIdx.x * 4 + threadIdx.x % 4;
+        float2 v = in[i];
+        out[i] = make_float2(v.x + v.y, v.x - v.y);
+    }
+}
+
 // ADVISE gather: gather
 __global__ void gather(float *out, const float *in, const int *index)
 {

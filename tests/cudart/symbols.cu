@@ -25,6 +25,12 @@ int main()
     void *address;
     size_t size;
     TRUE(shared_by_both == 5);
+    cudaPointerAttributes of;
+    OK(cudaPointerGetAttributes(&of, &grown[3]));
+    TRUE(of.type == cudaMemoryTypeManaged && of.hostPointer == &grown[3] && of.devicePointer == &grown[3]);
+    OK(cudaMemPrefetchAsync(grown, sizeof grown, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0, 0));
+    OK(cudaMemAdvise(grown, sizeof grown, cudaMemAdviseSetReadMostly, cudaMemLocation{cudaMemLocationTypeDevice, 0}));
+    IS(cudaMemPrefetchAsync(grown, sizeof grown + 1, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0, 0), cudaErrorInvalidValue);
     shared_by_both = 8;
     IS(cudaMemcpyToSymbol(factors, f, 16), 0);
     use<<<1, 4>>>();
