@@ -8,9 +8,10 @@
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
  *   records                    lanes are a record apart, and its fields are read in several places: an array for each
  *                              field (FIELDS), before any tile
- *   holes                      the block does not use what lies between: fields of records (FIELDS), or, where lanes
- * are a row apart, other columns (NARROW) an offset                  lanes, or rows of them, are neighbours that start
- * in the middle of a sector (OFFSET); where that is because the block is no multiple of 32 threads, whole warps fix it
+ *   holes                      the block does not use what lies between: fields of records (FIELDS)
+ *   a column                   the same, but lanes are a row apart: other columns (NARROW)
+ *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
+ *                              where that is because the block is no multiple of 32 threads, whole warps fix it
  *                              (DRIFT, lanes.c)
  *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data fixes that (IDLE)
  *   narrow rows                the block's rows are shorter than a sector, so that a warp is made of pieces (NARROW)

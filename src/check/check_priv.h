@@ -322,11 +322,11 @@ struct mbarrier {
     /* up to when each warp's copies are over when the open phase is, and those before are; `tells`: any are */
     uint32_t told_open[MG_ORDER_WARPS], told[MG_ORDER_WARPS];
     bool tells;
-    uint32_t phases; /* that are over */
-    uint32_t seen[MG_ORDER_AGENT],
-        looks[MG_ORDER_AGENT]; /* how many were when each warp last saw that one was; of how many it did */
-    uint32_t latest;           /* the instruction that last arrived or announced bytes, … */
-    struct actor latest_by;    /* … and whose it was */
+    uint32_t phases;                /* that are over */
+    uint32_t seen[MG_ORDER_AGENT];  /* how many were when each warp last saw one end … */
+    uint32_t looks[MG_ORDER_AGENT]; /* … and how many it has seen */
+    uint32_t latest;                /* the instruction that last arrived or announced bytes, … */
+    struct actor latest_by;         /* … and whose it was */
 };
 struct since { /* what the thread of a copy could rely on of a block when it asked for it, and when that was */
     uint32_t time, known[MG_ORDER_WARPS];

@@ -129,8 +129,7 @@ void mg__order_meet(struct mg_order *o)
             o->copies[w].done_before = o->copies[w].done;
             o->copies[w].done_before_at = t;
         }
-        for (uint32_t v = 0; o->any_seen && v < o->nwarps; v++)
-            o->copies[w].seen = MG_MAX(o->copies[w].seen, o->seen[w][v].upto);
+        o->copies[w].met = o->copies[w].told;
     }
 }
 
@@ -254,8 +253,10 @@ uint32_t mg__order_told(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORD
 
 void mg__order_seen(struct mg_order *o, uint32_t warp, uint32_t of, uint32_t upto)
 {
+    struct mg_order_copies *c = &o->copies[of];
+    c->told = MG_MAX(c->told, upto);
     if (!o->seen && !(o->seen = calloc(MG_ORDER_WARPS, sizeof(*o->seen)))) {
-        o->copies[of].seen = upto; /* without memory: believe too much */
+        c->met = c->told; /* without memory: believe too much */
         return;
     }
     struct mg_order_seen *s = &o->seen[of][warp];
@@ -354,7 +355,7 @@ uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)
 uint32_t mg__order_copied(const struct mg_order *o, uint32_t warp, uint32_t of)
 {
     const struct mg_order_copies *c = &o->copies[of];
-    uint32_t over = MG_MAX(c->done_before_at <= o->floor ? c->done_before : 0, c->seen);
+    uint32_t over = MG_MAX(c->done_before_at <= o->floor ? c->done_before : 0, c->met);
     for (uint32_t v = 0; o->any_seen && v < o->nwarps; v++) {
         const struct mg_order_seen *s = &o->seen[of][v];
         const uint32_t from = v == warp ? o->now : relies(o, warp, v);

@@ -52,11 +52,11 @@ struct mg_order_copies { /* a warp's asynchronous copies */
     uint32_t done_at;                     /* … at this time; 0: never */
     uint32_t done_before, done_before_at; /* the wait before that */
     uint32_t issued;                      /* time of the latest copy */
-    uint32_t seen;                        /* up to here the whole block knows by an mbarrier that they are over */
+    uint32_t told, met; /* those up to here were over by an mbarrier for some warp; for all that have met since */
 };
-struct mg_order_seen { /* what a warp has learnt of another one's copies by an mbarrier: over are those up to `upto` …
-                        */
-    uint32_t upto, at; /* … at this time */
+/* What a warp has learnt of another one's copies by an mbarrier, and when: those up to `upto` are over. */
+struct mg_order_seen {
+    uint32_t upto, at;
     uint32_t before, before_at; /* what it had learnt before that */
 };
 struct mg_order_barrier {

@@ -160,7 +160,7 @@ int mg__cudart_load(struct cudart_module *module, struct cudart_device *device);
 /* By host address or kernel handle; resolved on `device`. */
 int mg__cudart_func_find(const void *handle, struct cudart_device *device, struct mg_device_kernel **kernel);
 int mg__cudart_var_find(const void *symbol, uint64_t *address, uint64_t *size); /* on the thread's device */
-bool mg__cudart_in_managed_variable(uint64_t address);                          /* under the lock */
+bool mg__cudart_in_managed_variable(uint64_t address); /* under the lock */
 void mg__cudart_registry_join(struct cudart_device *device);                    /* a device that was just made */
 void mg__cudart_registry_reset(struct cudart_device *device); /* unloads its modules; they load anew on next use */
 
