@@ -27,7 +27,7 @@ struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum m
         mg__tell_untold(w->block);
     struct mg_sync *e = &w->worker->sync;
     e->kind = (uint8_t)kind;
-    e->arrive = false;
+    e->arrive = e->wrong = false;
     e->insn = op ? op->insn : ~0u;
     e->block = e->target = w->block->linear;
     e->warp = w->index;

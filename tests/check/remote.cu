@@ -65,6 +65,26 @@ CASE(left_while_read, ALONE)
     left_while_read<fault><<<2, 32>>>(zeros(64));
 }
 
+/* A cluster that comes behind one that is lost is looked at likewise. */
+template <bool fault> __global__ void __cluster_dims__(4) left_behind_a_lost_one(int *out)
+{
+    __shared__ int word[32];
+    cg::cluster_group cluster = cg::this_cluster();
+    const int t = threadIdx.x;
+    word[t] = t;
+    cluster.sync();
+    if (fault && blockIdx.x < 4)
+        asm volatile("trap;");
+    if (cluster.block_rank() == 3)
+        out[blockIdx.x / 4 * 32 + t] = cluster.map_shared_rank(word, 0)[t]; // EXPECT: race/cluster-life word
+    if (!fault)
+        cluster.sync();
+}
+CASE(left_behind_a_lost_one, ALONE)
+{
+    left_behind_a_lost_one<fault><<<8, 32>>>(zeros(64));
+}
+
 /* The last arrival at a neighbour's barrier, which it does not wait for before it ends. */
 template <bool fault> __global__ void __cluster_dims__(2) no_tail(int *out)
 {
