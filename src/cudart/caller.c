@@ -147,6 +147,8 @@ uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size)
 uint32_t mg__cudart_line(char *file, size_t size)
 {
     void *frames[SHOWN];
+    if (!mg__cudart_call.name) /* a thread of our own, which does what a stream was given */
+        return 0;
     return mg__cudart_line_of(frames, program_frames(frames), file, size);
 }
 
