@@ -52,8 +52,8 @@ template <bool fault> __global__ void needs_much(int *out)
 CASE(too_much_shared, ALONE)
 {
     int bytes = fault ? 300000 : 200000;
-    cudaFuncSetAttribute(needs_much<fault>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes); // EXPECT: launch/shared-memory
-    needs_much<fault><<<1, 32, bytes>>>(zeros(32)); // ALSO: launch/*
+    cudaFuncSetAttribute(needs_much<fault>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes); // ALSO: launch/*
+    needs_much<fault><<<1, 32, bytes>>>(zeros(32)); // EXPECT: launch/shared-memory
 }
 
 CASE(no_opt_in, ALONE)
