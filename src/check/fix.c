@@ -123,10 +123,12 @@ static bool atomics_alone(const struct launch *l, const struct occurrence *o)
 }
 
 /* A plain read of what atomics change: an algorithm may well do with any value that the place had. */
-static bool late_read(struct mg_strbuf *out)
+static bool late_read(struct mg_strbuf *out, const char *last)
 {
-    return mg__strbuf_printf(out, "If an older value does no harm, read it with a relaxed atomic: cuda::atomic_ref's "
-                                  "load. If it must be the last one, split the kernel in two.");
+    return mg__strbuf_printf(out,
+                             "If an older value does no harm, read it with a relaxed atomic: cuda::atomic_ref's load. "
+                             "If it must be the last one, %s.",
+                             last);
 }
 
 static bool in_bulk(const struct launch *l, uint32_t insn)
@@ -146,11 +148,11 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
             return mg__strbuf_printf(out, "Put a __threadfence() between the write and the flag that publishes it, and "
                                           "another between reading the flag and the read.");
         if (atomics_alone(l, o))
-            return late_read(out);
+            return late_read(out, "split the kernel in two");
         break;
     case KIND_RACE_BLOCKS_READ_WRITE:
         if (atomics_alone(l, o))
-            return late_read(out);
+            return late_read(out, "split the kernel in two");
         break;
     case KIND_RACE_WRITE_READ:
     case KIND_RACE_READ_WRITE:
@@ -158,9 +160,7 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
             return mg__strbuf_printf(out, "Put a __threadfence_block() between the write and the flag that publishes "
                                           "it, and another between reading the flag and the read.");
         if (o->place == PLACE_GLOBAL && known && is_atomic(l, o->insn) != is_atomic(l, o->other) && atomics_alone(l, o))
-            return mg__strbuf_printf(out, "If an older value does no harm, read it with a relaxed atomic: "
-                                          "cuda::atomic_ref's load. If it must be the last one, all threads must come "
-                                          "to a __syncthreads() between the two.");
+            return late_read(out, "all threads must come to a __syncthreads() between the two");
         break;
     case KIND_RACE_ASYNC:
         return (in_bulk(l, o->insn) || in_bulk(l, o->other)) &&

@@ -136,7 +136,7 @@ static void arrive(const struct launch *l, struct block *b, struct block *of, st
                    const struct mg_sync *e)
 {
     uint32_t row[MG_ORDER_WARPS];
-    if (l->info->insns[e->insn].insn->sem == MG_PTX_SEM_RELAXED && (of == b || !(b->order->fences >> e->warp & 1))) {
+    if (of == b && l->info->insns[e->insn].insn->sem == MG_PTX_SEM_RELAXED) {
         mg__order_fenced(b->order, e->warp, m->open); /* it orders nothing by itself */
         return;
     }

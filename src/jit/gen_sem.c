@@ -352,8 +352,7 @@ static LLVMValueRef inlined(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args
 }
 
 /* Of an operation over vectors that is a loop, or longer than this, quick code has one copy, which it calls: making
- * each use of it into code takes longer than the call. Where a vector takes twice the registers it is worth it sooner.
- */
+ * each use into code takes longer than the call. Where a vector takes twice the registers that pays sooner. */
 enum { SHARED_FROM = 20, SHARED_FROM_NARROW = 8 };
 static bool worth_sharing(const struct mg_gen *g, LLVMValueRef f)
 {

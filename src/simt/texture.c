@@ -109,6 +109,20 @@ static const struct mg_texture *find(struct mg_warp *w, const struct mg_op *op, 
     return NULL;
 }
 
+/* The same of lane after lane, which mostly name one. */
+struct last {
+    uint64_t handle;
+    const struct mg_texture *texture; /* NULL: none yet */
+};
+static const struct mg_texture *find_next(struct mg_warp *w, const struct mg_op *op, unsigned lane, bool surface,
+                                          struct last *last)
+{
+    const uint64_t handle = mg__lane64(w, op->is->of[op->is->nout].slot, lane);
+    if (!last->texture || last->handle != handle)
+        *last = (struct last){handle, find(w, op, lane, surface)};
+    return last->texture;
+}
+
 /* ---- textures ---- */
 static float real(const struct mg_warp *w, const struct mg_engine_operand *o, unsigned lane)
 {
@@ -194,14 +208,10 @@ MG_HANDLER(mg__op_texture)
 {
     const struct mg_texel *x = op->u.texel;
     const struct mg_engine_operand *c = &op->is->of[op->is->nout + 1];
-    const struct mg_texture *t = NULL;
-    uint64_t handle = 0;
+    struct last last = {0};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint64_t its = mg__lane64(w, op->is->of[op->is->nout].slot, lane);
-        if (!t || its != handle) /* mostly it is one for all lanes */
-            t = find(w, op, lane, false);
-        handle = its;
+        const struct mg_texture *t = find_next(w, op, lane, false, &last);
         uint32_t values[4];
         int64_t at[3];
         if (!t)
@@ -320,15 +330,11 @@ MG_HANDLER(mg__op_surface)
 {
     const struct mg_texel *x = op->u.texel;
     const struct mg_op_is *is = op->is;
-    const struct mg_texture *t = NULL;
-    uint64_t handle = 0;
+    struct last last = {0};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint64_t its = mg__lane64(w, is->of[is->nout].slot, lane);
         bool outside;
-        if (!t || its != handle)
-            t = find(w, op, lane, true);
-        handle = its;
+        const struct mg_texture *t = find_next(w, op, lane, true, &last);
         uint8_t *at = t ? surface_at(w, op, lane, t, &outside) : NULL;
         if (!at)
             return NULL;

@@ -492,21 +492,25 @@ CASE(too_many_arrive, ALONE)
 }
 
 /* ---- what an mbarrier tells, and who has looked ---- */
+#define FULL(count)                                                                                                    \
+    __shared__ __align__(128) int tile[256];                                                                           \
+    __shared__ uint64_t full;                                                                                          \
+    const int t = threadIdx.x;                                                                                         \
+    if (t == 0)                                                                                                        \
+        begin(&full, count);                                                                                           \
+    __syncthreads()
+enum { TILE_BYTES = 64 * sizeof(int) };
+
 /* The copies tell an mbarrier that they are over, but nobody waits there: a barrier of the block does not wait for them. */
 template <bool fault> __global__ void told_and_not_asked(const int4 *in, int *out)
 {
-    __shared__ __align__(16) int4 tile[64];
-    __shared__ uint64_t full;
-    const int t = threadIdx.x;
-    if (t == 0)
-        begin(&full, 64);
-    __syncthreads();
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at(&tile[t])), "l"(in + t) : "memory"); // OTHER
+    FULL(64);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at(&tile[4 * t])), "l"(in + t) : "memory"); // OTHER
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(at(&full)) : "memory");
     if (!fault && t == 63) /* one waits, and all meet him */
         WAIT(&full, 0);
     __syncthreads();
-    out[t] = tile[t ^ 33].x; // EXPECT: race/async-copy tile
+    out[t] = tile[4 * (t ^ 33)]; // EXPECT: race/async-copy tile
 }
 CASE(told_and_not_asked, 0)
 {
@@ -516,21 +520,16 @@ CASE(told_and_not_asked, 0)
 /* An arrival that orders nothing. */
 template <bool fault> __global__ void relaxed_arrival(int *out)
 {
-    __shared__ int value[64];
-    __shared__ uint64_t full;
-    const int t = threadIdx.x;
-    if (t == 0)
-        begin(&full, 32);
-    __syncthreads();
+    FULL(32);
     if (t < 32) {
-        value[t] = t; // OTHER
+        tile[t] = t; // OTHER
         if (fault)
             asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(at(&full)) : "memory");
         else
             arrive(&full);
     } else {
         WAIT(&full, 0);
-        out[t] = value[t - 32]; // EXPECT: race/write-read value
+        out[t] = tile[t - 32]; // EXPECT: race/write-read tile
     }
 }
 CASE(relaxed_arrival, 0)
@@ -541,18 +540,13 @@ CASE(relaxed_arrival, 0)
 /* The producer fills a stage again before the slow warp has seen that it was full: two phases go by, and it waits for ever. */
 template <bool fault> __global__ void two_phases_went_by(const int *in, int *out)
 {
-    __shared__ __align__(128) int tile[64];
-    __shared__ uint64_t full;
-    const int t = threadIdx.x;
-    if (t == 0)
-        begin(&full, 1);
-    __syncthreads();
+    FULL(1);
     int sum = 0;
     for (int k = 0; k < 4; k++) {
         if (t == 0) {
             PROXY();
-            expect(&full, sizeof tile);
-            LOAD(tile, in, sizeof tile, &full); // OTHER
+            expect(&full, TILE_BYTES);
+            LOAD(tile, in, TILE_BYTES, &full); // OTHER
         }
         WAIT(&full, k & 1); // EXPECT: barrier/mbarrier full
         sum += tile[t]; // ALSO: race/*
@@ -569,13 +563,10 @@ CASE(two_phases_went_by, ALONE | HANGS)
 /* What was read too early is told, though the block does not live to see the copy come. */
 template <bool fault> __global__ void read_and_lost(const int *in, int *out)
 {
-    __shared__ __align__(128) int tile[64];
-    __shared__ uint64_t full;
-    const int t = threadIdx.x;
+    FULL(1);
     if (t == 0) {
-        begin(&full, 1);
-        expect(&full, sizeof tile);
-        LOAD(tile, in, sizeof tile, &full); // OTHER
+        expect(&full, TILE_BYTES);
+        LOAD(tile, in, TILE_BYTES, &full); // OTHER
     }
     __syncthreads();
     if (!fault)

@@ -49,13 +49,17 @@ CASE(written_before_it_begins, 0)
     written_before_it_begins<fault><<<2, 32>>>(zeros(64));
 }
 
+/* A word a thread, and all have met. */
+#define WORDS()                                                                                                        \
+    __shared__ int word[32];                                                                                           \
+    cg::cluster_group cluster = cg::this_cluster();                                                                    \
+    const int t = threadIdx.x;                                                                                         \
+    word[t] = t;                                                                                                       \
+    cluster.sync()
+
 template <bool fault> __global__ void __cluster_dims__(2) left_while_read(int *out)
 {
-    __shared__ int word[32];
-    cg::cluster_group cluster = cg::this_cluster();
-    const int t = threadIdx.x;
-    word[t] = t;
-    cluster.sync();
+    WORDS();
     out[blockIdx.x * 32 + t] = cluster.map_shared_rank(word, cluster.block_rank() ^ 1)[t]; // EXPECT: race/cluster-life word
     if (!fault)
         cluster.sync();
@@ -68,11 +72,7 @@ CASE(left_while_read, ALONE)
 /* A cluster that comes behind one that is lost is looked at likewise. */
 template <bool fault> __global__ void __cluster_dims__(4) left_behind_a_lost_one(int *out)
 {
-    __shared__ int word[32];
-    cg::cluster_group cluster = cg::this_cluster();
-    const int t = threadIdx.x;
-    word[t] = t;
-    cluster.sync();
+    WORDS();
     if (fault && blockIdx.x < 4)
         asm volatile("trap;");
     if (cluster.block_rank() == 3)
