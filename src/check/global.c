@@ -80,22 +80,46 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
     }
 }
 
+/* The words that the active lanes access, by their number in the region; their count, or 0: of some only a part. */
+MG_WIDE static size_t find_words(const struct mg_access *a, const struct region *r, uint32_t words[4 * 32])
+{
+    const unsigned each = a->width / 4;
+    uint64_t bits = 0;
+    size_t n = 0;
+    if (a->mask == ~0u && each == 1)
+        for (; n < 32; n++) {
+            const uint64_t offset = a->address[n] - r->address;
+            bits |= offset;
+            words[n] = (uint32_t)(offset / 4);
+        }
+    for (uint32_t rest = n ? 0 : a->mask; rest; rest &= rest - 1) {
+        const uint64_t offset = a->address[__builtin_ctz(rest)] - r->address;
+        bits |= offset;
+        for (unsigned k = 0; k < each && k < 4; k++)
+            words[n++] = (uint32_t)(offset / 4 + k);
+    }
+    return bits & 3 || bits >> 34 || a->width & 3 || each > 4 ? 0 : n;
+}
+
 /* The same of all lanes, for blocks that run in order: mostly in a few instructions a word. */
 static void touch_in_order(struct worker *w, struct mg_access *a, const struct site *site, int32_t k)
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[k];
     struct ordered_words o;
+    uint32_t words[4 * 32];
     mg__access_lanes(a);
     mg__ordered_words_begin(w, a, site, &o);
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+    const size_t n = find_words(a, r, words);
+    size_t done = 0, end = a->width / 4; /* words; a lane's end */
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1, end += a->width / 4) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint64_t offset = a->address[lane] - r->address;
-        bool quick = !((offset | a->width) & 3);
-        for (uint64_t word = offset / 4; quick && word < (offset + a->width) / 4; word++)
-            quick = mg__ordered_word(l, r, &o, word);
-        if (!quick) /* from its first word on: what was done is done again */
-            touch_words(w, a, site, lane, k, offset, false);
+        if (n && done < end)
+            done += mg__ordered_words(l, r, &o, words + done, n - done);
+        if (n && done >= end)
+            continue;
+        touch_words(w, a, site, lane, k, a->address[lane] - r->address, false); /* what was done is done again */
+        done = end;
     }
 }
 

@@ -86,7 +86,7 @@ void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uin
 
 /* ---- ordered.c: launches whose blocks run in order ---- */
 void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who);
-/* Whole words of a plain access, one by one: what there is to know for all of them, and of the last one. */
+/* Words of an access: what there is to know for all of them, and of the last one. */
 struct ordered_words {
     struct touch touch; /* its `site` and `block` */
     uint64_t entry, wrote, read;      /* wrote, read: the last word's, or those before that were alike in these bits: */
@@ -96,8 +96,8 @@ struct ordered_words {
 };
 void mg__ordered_words_begin(const struct worker *w, const struct mg_access *a, const struct site *site,
                              struct ordered_words *o);
-/* False: nothing was done, look at it with mg__ordered_touch. */
-bool mg__ordered_word(struct launch *l, struct region *r, struct ordered_words *o, uint64_t word);
+/* As mg__ordered_touch, of whole words, from the first on while there is nothing to tell: how many. */
+size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_words *o, const uint32_t *words, size_t n);
 
 /* ---- mixed.c: words that blocks share by bytes ---- */
 bool mg__mixed_begin(struct launch *l);

@@ -116,23 +116,12 @@ static inline bool alike(const struct ordered_words *o, uint64_t a, uint64_t b)
     return a == b || (a && b && !((a ^ b) & o->same));
 }
 
-/* As mg__ordered_touch, where there is nothing to tell. Neighbours were mostly used alike, whichever instruction it
- * was, and who relies on whom is asked once for all of those. */
-bool mg__ordered_word(struct launch *l, struct region *r, struct ordered_words *o, uint64_t word)
+/* Whether this access may come behind a cell's entries: asked once for all that are alike, as neighbours mostly are,
+ * whichever instruction it was. */
+static inline bool may_follow(struct launch *l, struct ordered_words *o, uint64_t wrote, uint64_t read)
 {
     const struct touch *t = &o->touch;
     const bool writes = t->site->writes;
-    _Atomic uint64_t *at = &r->cells[word], *group = &r->groups[word / CELLS_GROUP];
-    if (!(atomic_load_explicit(group, memory_order_relaxed) >> FLAG_SPLIT & 1)) {
-        if (atomic_load_explicit(group, memory_order_relaxed))
-            return false;
-        atomic_store_explicit(group, 1ull << FLAG_SPLIT, memory_order_relaxed); /* its cells are 0 */
-        atomic_store_explicit(&r->touched[word / CELLS_CHUNK], 1, memory_order_relaxed);
-    }
-    const uint64_t old = atomic_load_explicit(at, memory_order_relaxed), wrote = old >> ENTRY_BITS & ENTRY_MASK,
-                   read = old & ENTRY_MASK;
-    if (old >> 60 && old >> 60 != 15)
-        return false;
     if (!alike(o, wrote, o->wrote)) {
         o->wrote = wrote;
         o->free_of_write = !conflict(l, t, wrote, writes);
@@ -142,16 +131,62 @@ bool mg__ordered_word(struct launch *l, struct region *r, struct ordered_words *
         o->free_of_read = !writes || !conflict(l, t, read, true);
         o->follows_read = writes || gives_way(l, t, read);
     }
-    if (!o->free_of_write || !o->free_of_read)
-        return false;
-    uint64_t new = old;
-    if (writes)
-        new = (old & ~(ENTRY_MASK << ENTRY_BITS)) | o->entry << ENTRY_BITS | 15ull << 60;
-    else if (o->follows_read)
-        new = (old & ~ENTRY_MASK) | o->entry;
-    if (new != old)
-        atomic_store_explicit(at, new, memory_order_relaxed);
+    return o->free_of_write && o->free_of_read;
+}
+
+/* What a cell keeps of its own, and what it gets. */
+static inline void changes(const struct ordered_words *o, uint64_t *keep, uint64_t *put)
+{
+    const bool writes = o->touch.site->writes;
+    *keep = writes ? ~(ENTRY_MASK << ENTRY_BITS | 15ull << 60) : o->follows_read ? ~ENTRY_MASK : UINT64_MAX;
+    *put = writes ? o->entry << ENTRY_BITS | 15ull << 60 : o->follows_read ? o->entry : 0;
+}
+
+/* Whether the word's cell counts, and not its group's; the cells of a group that nobody has touched are 0. */
+static inline bool is_split(struct region *r, uint64_t word)
+{
+    uint64_t *const group = (uint64_t *)&r->groups[word / CELLS_GROUP];
+    if (*group)
+        return *group >> FLAG_SPLIT & 1;
+    *group = 1ull << FLAG_SPLIT;
+    atomic_store_explicit(&r->touched[word / CELLS_CHUNK], 1, memory_order_relaxed);
     return true;
+}
+
+/* Whether all groups are split, and all cells in the bits `same` as this one. */
+MG_WIDE static bool all_like(uint64_t cell, const uint64_t *cells, const uint64_t *groups, const uint32_t *words,
+                             size_t n, uint64_t same)
+{
+    uint64_t split = UINT64_MAX, differ = 0;
+    for (size_t i = 0; i < n; i++) {
+        differ |= cells[words[i]] ^ cell;
+        split &= groups[words[i] / CELLS_GROUP];
+    }
+    return !(differ & same) && split >> FLAG_SPLIT & 1;
+}
+
+size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_words *o, const uint32_t *words, size_t n)
+{
+    uint64_t *const cells = (uint64_t *)r->cells; /* the launch has one worker, so it is memory like any other */
+    size_t done = 0, end;
+    for (; done < n; done = end) {
+        const uint64_t first = cells[words[done]], wrote = first >> ENTRY_BITS & ENTRY_MASK, read = first & ENTRY_MASK;
+        /* An entry that is 0 but for its site's bits may be none in another cell. */
+        const uint64_t same = (wrote & o->same ? o->same & ENTRY_MASK : ENTRY_MASK) << ENTRY_BITS |
+                              (read & o->same ? o->same & ENTRY_MASK : ENTRY_MASK) | 15ull << 60;
+        if (!is_split(r, words[done]) || (first >> 60 && first >> 60 != 15) || !may_follow(l, o, wrote, read))
+            break;
+        end = done ? done + 1 : n;
+        if (!done && !all_like(first, cells, (const uint64_t *)r->groups, words, n, same))
+            end = 1;
+        while (end < n && !((cells[words[end]] ^ first) & same) && is_split(r, words[end]))
+            end++;
+        uint64_t keep, put;
+        changes(o, &keep, &put);
+        for (size_t i = done; put && i < end; i++)
+            cells[words[i]] = (cells[words[i]] & keep) | put;
+    }
+    return done;
 }
 
 void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)

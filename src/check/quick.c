@@ -172,6 +172,18 @@ bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, un
     return atomic_one(moment_of(o, who, init), row, at, who);
 }
 
+bool mg__quick_units(const struct mg_order *o, struct mg_order_row *row, uint64_t base, const uint16_t *unit,
+                     const uint32_t *lane, unsigned n, uint32_t who, bool writes)
+{
+    const struct moment m = moment_of(o, who, false);
+    for (unsigned k = 0; k < n; k++) {
+        const unsigned at = (unsigned)(base + unit[k]) % 32;
+        if (!(writes ? write_one(m, row, at, who | lane[k]) : read_one(m, row, at, who | lane[k])))
+            return false;
+    }
+    return true;
+}
+
 /* ---- units in a row ----
  * Numbered by size_t: of sums of unsigned, which may go round, gcc takes each unit by itself. */
 /* Whether all copies among them have landed: mostly they are one warp's. */

@@ -155,4 +155,7 @@ bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned 
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
 bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who);
 bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
+/* The same of n units of one row, numbered from `base` on, by the lane of each: whether all may be used, and were. */
+bool mg__quick_units(const struct mg_order *o, struct mg_order_row *row, uint64_t base, const uint16_t *unit,
+                     const uint32_t *lane, unsigned n, uint32_t who, bool writes);
 #endif

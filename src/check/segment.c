@@ -112,24 +112,13 @@ static bool agrees(const struct mg_order *o, const struct segment *slot, uint64_
     return slot->memo == m && slot->base == base && !((old ^ who) & 31u << 16) /* the warp */;
 }
 
-/* Units from number k on, n of them, which are in one row but not in a row: they may be used, and were. */
-static bool each_unit(const struct mg_order *o, struct mg_order_row *row, uint64_t base, const struct mg_memo *m,
-                      unsigned k, unsigned n, uint32_t who, bool writes)
-{
-    for (const unsigned end = k + n; k < end; k++) {
-        const unsigned at = (unsigned)(base + m->unit[k]) % 32;
-        const uint32_t mine = who | m->lane[k];
-        if (!(writes ? mg__quick_write_one(o, row, at, mine) : mg__quick_read_one(o, row, at, mine, false)))
-            return false;
-    }
-    return true;
-}
-
 bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t base, const struct mg_memo *m,
                         uint32_t who, bool writes, bool lasts)
 {
-    bool dense = m->n == m->span;
-    for (unsigned apply = 0; apply < 2; apply++)
+    const bool dense = m->n == m->span;
+    bool waits = true; /* something is to be done once all is known to be free */
+    for (unsigned apply = 0; apply < 2 && waits; apply++) {
+        waits = false;
         for (unsigned k = 0, n; k < m->n; k += n) {
             uint64_t first = base + (dense ? k : m->unit[k]);
             unsigned at = first % 32;
@@ -143,6 +132,7 @@ bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t b
             if (!slot)
                 return false;
             if (lasts && !slot->row && (apply || agrees(o, slot, base, m, who))) {
+                waits = true;
                 if (!apply)
                     continue;
                 if (slot->w_time <= o->floor)
@@ -158,10 +148,12 @@ bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t b
             struct mg_order_row *row = cells_of(s, slot);
             if (!row)
                 return false;
+            waits |= dense;
             if (dense ? !mg__quick_row(o, row, at, n, who, &m->lane[k], writes, apply)
-                      : !apply && !each_unit(o, row, base, m, k, n, who, writes))
+                      : !apply && !mg__quick_units(o, row, base, m->unit + k, m->lane + k, n, who, writes))
                 return false;
         }
+    }
     return true;
 }
 

@@ -34,6 +34,56 @@ static uint64_t bit_of(uint64_t number)
     return UINT64_C(1) << number % 64;
 }
 
+typedef uint32_t eight __attribute__((vector_size(32), aligned(4)));
+
+/* By lane, how many of those before it have the same number; nothing may equal what is before key[0]. */
+static inline __attribute__((always_inline)) void before(eight again[MOST_LANES / 8], const uint32_t *key, unsigned n)
+{
+    for (unsigned i = 0; i < n; i += 8) {
+        const eight own = *(const eight *)(key + i);
+        eight same = {0};
+        for (unsigned d = 1; d < i + 8; d++)
+            same -= (eight)(own == *(const eight *)(key + i - d)); /* true is -1 */
+        again[i / 8] = same;
+    }
+}
+
+/* Of n lanes that are in one sector each, by their addresses: how many are the first in theirs, or, if not `merges`, of
+ * those in theirs with as many lanes before them at their address. */
+MG_WIDE static uint32_t first_ones(const uint32_t at[MOST_LANES], unsigned n, unsigned shift, bool merges)
+{
+    uint32_t room[2 * MOST_LANES], *const key = room + MOST_LANES, first = 0;
+    eight again[MOST_LANES / 8] = {0};
+    for (unsigned i = 0; i < 2 * MOST_LANES; i++)
+        room[i] = UINT32_MAX - i;
+    memcpy(key, at, n * sizeof *key);
+    if (!merges)
+        before(again, key, n);
+    for (unsigned i = 0; i < n; i++)
+        key[i] = (key[i] >> shift << 5) + again[i / 8][i % 8]; /* fewer than 32 */
+    before(again, key, n);
+    for (unsigned i = 0; i < n; i++)
+        first += again[i / 8][i % 8] == 0;
+    return first;
+}
+
+/* The sectors where each lane is in one, as aligned elements are, and the window has 32-bit addresses; 0: another way.
+ */
+static uint32_t of_elements(unsigned width, uint32_t mask, const uint64_t address[32], unsigned unit, bool merges)
+{
+    uint32_t at[MOST_LANES];
+    uint64_t bits = 0;
+    unsigned n = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const uint64_t a = address[__builtin_ctz(m)];
+        bits |= a;
+        at[n++] = (uint32_t)a;
+    }
+    if (width > unit || width & (width - 1) || bits & (width - 1) || bits >> 26)
+        return 0;
+    return first_ones(at, n, (unsigned)__builtin_ctz(unit), merges);
+}
+
 struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far kind, unsigned width, uint32_t mask,
                                  const uint64_t address[32])
 {
@@ -43,6 +93,12 @@ struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far k
     uint8_t turn[MOST_LANES];                             /* so many lanes before it have its address */
     unsigned n = 0;
     struct mg_far_cost cost = {0};
+    cost.sectors = stores ? 0 : of_elements(width, mask, address, unit, merges);
+    if (cost.sectors) {
+        cost.sectors *= kind == MG_FAR_ATOM ? 2 : 1;
+        cost.sent = cost.sectors;
+        return cost;
+    }
     for (uint32_t m = mask; m; m &= m - 1, n++) {
         const uint64_t at = key[n] = address[__builtin_ctz(m)], bit = bit_of(at / 4);
         turn[n] = 0;

@@ -539,6 +539,14 @@ MG_WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_
     *all = (uint64_t)bits;
 }
 
+MG_WIDE static uint32_t lanes_below(const uint64_t address[32], uint64_t end)
+{
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < 32; i++)
+        lanes |= (uint32_t)((int64_t)(address[i] - end) < 0) << i;
+    return lanes;
+}
+
 /* All lanes at once, if they are aligned and in the block's shared memory, in their stacks, or in the object that the
  * site reached last. */
 static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
@@ -683,9 +691,17 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
     if (access_window(w, op, mask, address, where, &good))
         return good;
     uint32_t shared = 0, cluster = 0, local = 0, param = 0;
-    uint64_t offset[32], base = mem->cluster ? simt->shared_window : 0;
+    uint64_t offset[32], base = mem->cluster ? simt->shared_window : 0, low, high, bits;
     for (unsigned i = 0; i < 32; i++)
-        offset[i] = address[i] + base;
+        offset[i] = address[i] + base - simt->shared_window;
+    bounds_of(offset, mask, &low, &high, &bits);
+    if (!(bits >> 63) && high < (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE) { /* the blocks of a cluster */
+        shared = lanes_below(offset, MG_WINDOW_SIZE) & mask;
+        return (!shared || access_space(w, op, shared, MG_SPACE_SHARED, offset, where, true)) &&
+               (shared == mask || mg__access_cluster(w, op, mask & ~shared, offset, where));
+    }
+    for (unsigned i = 0; i < 32; i++)
+        offset[i] += simt->shared_window;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);
         const uint64_t s = offset[i] - simt->shared_window, l = offset[i] - simt->local_window,

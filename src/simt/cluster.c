@@ -170,47 +170,114 @@ struct mg_block *mg__cluster_at(struct mg_warp *w, const struct mg_op *op, const
     return mg__cluster_reach(w, op, lane, bytes, &offset, where);
 }
 
-/* The same, where nothing is wrong. */
-static struct mg_block *reach(const struct mg_warp *w, unsigned bytes, uint64_t *offset, uint8_t **where)
+/* By lane, the window that an offset is in and where in it; of the active ones the last window, the highest place and
+ * all bits of the places. */
+struct windows {
+    uint32_t window[32], at[32], last, highest, bits;
+};
+
+MG_WIDE static void find_windows(const uint64_t offset[32], uint32_t mask, struct windows *to)
 {
-    const uint64_t window = *offset / MG_WINDOW_SIZE, at = *offset % MG_WINDOW_SIZE;
-    if (window > w->block->run->cluster_size)
-        return NULL;
-    struct mg_block *to = &w->block->cluster->blocks[window ? window - 1 : w->block->rank];
-    if (at & (bytes - 1) || to->live_warps == 0 || at + bytes > to->shared_size)
-        return NULL;
-    *where = to->shared + at;
-    *offset = at;
-    return to;
+    uint32_t last = 0, highest = 0, bits = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t active = -(mask >> i & 1), window = (uint32_t)MG_MIN(offset[i] / MG_WINDOW_SIZE, UINT32_MAX),
+                       at = (uint32_t)(offset[i] % MG_WINDOW_SIZE);
+        to->window[i] = window;
+        to->at[i] = at;
+        last = MG_MAX(last, window & active);
+        highest = MG_MAX(highest, at & active);
+        bits |= at & active;
+    }
+    to->last = last;
+    to->highest = highest;
+    to->bits = bits;
+}
+
+MG_WIDE static uint32_t lanes_in(const uint32_t window[32], uint32_t which)
+{
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < 32; i++)
+        lanes |= window[i] == which ? 1u << i : 0;
+    return lanes;
+}
+
+/* The lanes that each block is reached by, whose places become offsets there. False: a fault. */
+static bool reach_each(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint64_t at[32], uint8_t *where[32],
+                       uint32_t lanes[MG_MAX_CLUSTER])
+{
+    const unsigned bytes = op->u.mem->width * op->u.mem->vec;
+    w->worker->passes = w->block->run->goes_on;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        const struct mg_block *to = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i]);
+        if (to) {
+            lanes[to->rank] |= 1u << i;
+        } else {
+            if (!w->worker->passes || w->stop == MG_STOP_FAULT)
+                return false;
+            where[i] = memset(w->worker->sink, 0, sizeof w->worker->sink);
+        }
+    }
+    w->worker->passes = false;
+    return true;
+}
+
+/* The same of all lanes at once, if nothing is wrong; false: something may be. */
+static bool reach_all(const struct mg_warp *w, unsigned bytes, uint32_t mask, uint64_t at[32], uint8_t *where[32],
+                      uint32_t lanes[MG_MAX_CLUSTER])
+{
+    const struct mg_block *b = w->block;
+    struct windows all;
+    find_windows(at, mask, &all);
+    if (all.last > b->run->cluster_size || all.bits & (bytes - 1) || all.highest + bytes > b->shared_size)
+        return false;
+    for (uint32_t rest = mask; rest;) {
+        const uint32_t window = all.window[__builtin_ctz(rest)], rank = window ? window - 1 : b->rank,
+                       here = lanes_in(all.window, window) & rest;
+        const struct mg_block *to = &b->cluster->blocks[rank];
+        if (to->live_warps == 0)
+            return false;
+        for (uint32_t k = here; k; k &= k - 1)
+            where[__builtin_ctz(k)] = to->shared + all.at[__builtin_ctz(k)];
+        lanes[rank] |= here; /* the block's own has two windows */
+        rest &= ~here;
+    }
+    for (unsigned i = 0; i < 32; i++)
+        at[i] = all.at[i];
+    return true;
 }
 
 bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
                         uint8_t *where[32])
 {
     const struct mg_run *run = w->block->run;
-    const unsigned bytes = op->u.mem->width * op->u.mem->vec;
     uint64_t at[32];
-    uint32_t lanes[MG_MAX_CLUSTER] = {0}, ranks = 0;
+    uint32_t lanes[MG_MAX_CLUSTER] = {0};
     memcpy(at, offset, sizeof at);
-    w->worker->passes = run->goes_on;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(rest);
-        const struct mg_block *to = reach(w, bytes, &at[i], &where[i]);
-        if (MG_UNLIKELY(!to) && !(to = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i]))) {
-            if (!w->worker->passes || w->stop == MG_STOP_FAULT)
-                return false;
-            where[i] = memset(w->worker->sink, 0, sizeof w->worker->sink);
-            continue;
-        }
-        lanes[to->rank] |= 1u << i;
-        ranks |= 1u << to->rank;
+    if (!reach_all(w, op->u.mem->width * op->u.mem->vec, mask, at, where, lanes)) {
+        memset(lanes, 0, sizeof lanes);
+        if (!reach_each(w, op, mask, at, where, lanes))
+            return false;
     }
-    w->worker->passes = false;
-    for (; run->want_far && ranks; ranks &= ranks - 1) { /* once for each block that is reached */
-        const unsigned rank = (unsigned)__builtin_ctz(ranks);
-        mg__access_remote(w, op, lanes[rank], at, where, &w->block->cluster->blocks[rank]);
-    }
+    for (unsigned rank = 0; run->want_far && rank < run->cluster_size; rank++)
+        if (lanes[rank]) /* once for each block that is reached */
+            mg__access_remote(w, op, lanes[rank], at, where, &w->block->cluster->blocks[rank]);
     return true;
+}
+
+/* The same place in the shared memory of another rank; which lanes have no such address, or no such rank: nonzero
+ * where one of `mask` has not. */
+MG_WIDE static uint32_t map_all(uint64_t a[32], const uint32_t rank[32], uint32_t mask, uint64_t base, uint32_t own,
+                                uint32_t size)
+{
+    uint32_t wrong = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint64_t from = a[i] - base;
+        const uint64_t window = rank[i] == own ? 0 : (uint64_t)(rank[i] + 1) * MG_WINDOW_SIZE;
+        wrong |= -(mask >> i & 1) & ((from / MG_WINDOW_SIZE > size) | (rank[i] >= size));
+        a[i] = from % MG_WINDOW_SIZE + window + base;
+    }
+    return wrong;
 }
 
 /* mode: 1: 64 bits, 2: a generic address. d = the same place in the shared memory of rank b. */
@@ -219,24 +286,29 @@ MG_HANDLER(mg__op_mapa)
     const uint64_t base = op->mode & 2 ? w->block->run->simt->shared_window : 0;
     const uint32_t size = w->block->run->cluster_size, own = w->block->rank, *rank = mg__slot(w, op->b);
     const bool wide = op->mode & 1;
-    const void *from = mg__slot(w, op->a);
-    void *to = mg__slot(w, op->d);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    uint64_t at[32], *to64 = mg__slot(w, op->d);
+    uint32_t *to32 = mg__slot(w, op->d);
+    for (unsigned i = 0; i < 32; i++)
+        at[i] = wide ? ((const uint64_t *)mg__slot(w, op->a))[i] : ((const uint32_t *)mg__slot(w, op->a))[i];
+    uint32_t wrong = map_all(at, rank, mask, base, own, size);
+    for (uint32_t rest = wrong ? mask : 0; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);
-        const uint64_t a = (wide ? ((const uint64_t *)from)[i] : ((const uint32_t *)from)[i]) - base;
-        if (MG_UNLIKELY(a / MG_WINDOW_SIZE > size))
+        const uint64_t a = wide ? mg__lane64(w, op->a, i) : mg__lane32(w, op->a, i);
+        if ((a - base) / MG_WINDOW_SIZE > size)
             return mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa of 0x%llx, which is no address of shared memory",
-                             (unsigned long long)(a + base));
-        if (MG_UNLIKELY(rank[i] >= size)) {
+                             (unsigned long long)a);
+        if (rank[i] >= size) {
             mg__fault(w, op, i, MG_ERR_TRAP, "mapa to block %u of a cluster of %u", rank[i], size);
             mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
             return NULL;
         }
-        const uint64_t at = a % MG_WINDOW_SIZE + (rank[i] == own ? 0 : (rank[i] + 1) * MG_WINDOW_SIZE) + base;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
         if (wide)
-            ((uint64_t *)to)[i] = at;
+            to64[i] = at[i];
         else
-            ((uint32_t *)to)[i] = (uint32_t)at;
+            to32[i] = (uint32_t)at[i];
     }
     return op + 1;
 }
