@@ -29,6 +29,8 @@ unsigned mg__element_of(const struct launch *l, const struct mg_access *a)
 {
     const struct mg_ptx_insn *i = l->info->insns[a->insn].insn;
     unsigned bytes = mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
+    if (a->kind == MG_ACCESS_CP_ASYNC) /* no registers */
+        return a->width;
     if (mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_MATRIX) /* registers, whatever is in them */
         bytes = a->element;
     /* .b128 is two values of 64 bits */
@@ -50,7 +52,8 @@ bool mg__same_value(const struct launch *l, const struct mg_access *a, unsigned 
 /* ---- races in a block ---- */
 static struct actor other_of(const struct cells *c, struct mg_order_who who)
 {
-    return (struct actor){c->a->block, who.warp, who.warp < c->b->order->nwarps ? who.lane : ACTOR_COPY};
+    const uint8_t lane = (uint8_t)MG_MIN(who.lane, MG_ORDER_MANY);
+    return (struct actor){c->a->block, who.warp, who.warp < c->b->order->nwarps ? lane : ACTOR_COPY};
 }
 
 static void race(const struct cells *c, unsigned lane, unsigned from, int32_t object, uint64_t offset, bool writes,
@@ -68,6 +71,8 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
                                                                                      : KIND_RACE_WRITE_WRITE;
     else
         kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
+    if (kind == KIND_RACE_SAME_VALUE && at_once)
+        return; /* one store has one of its lanes' values, whichever (CUDA C++ Programming Guide, "Global memory") */
     if (kind == KIND_RACE_SAME_VALUE && c->place == PLACE_SHARED && mg__shared_is_system(c->l, c->a->address[lane]))
         return; /* cooperative groups' own, which nobody else can mend */
     struct occurrence o = {.kind = (uint8_t)kind,
@@ -163,14 +168,22 @@ static uint64_t flag_of(const struct launch *l, uint8_t space, uint64_t address)
 }
 
 /* The lanes of `rest` at the first one's address. */
-uint32_t mg__lanes_at(const struct mg_access *a, uint32_t rest)
+MG_WIDE uint32_t mg__lanes_at(const struct mg_access *a, uint32_t rest)
 {
-    uint64_t address = a->address[__builtin_ctz(rest)];
+    const uint64_t address = a->address[__builtin_ctz(rest)];
     uint32_t lanes = 0;
-    for (uint32_t k = rest; k; k &= k - 1)
-        if (a->address[__builtin_ctz(k)] == address)
-            lanes |= k & -k;
-    return lanes;
+    for (unsigned i = 0; i < 32; i++)
+        lanes |= a->address[i] == address ? 1u << i : 0;
+    return lanes & rest;
+}
+
+/* As mostly: each active lane's address is above the one before's. */
+MG_WIDE static bool all_apart(const struct mg_access *a)
+{
+    uint64_t wrong = 0;
+    for (unsigned i = 1; i < 32; i++)
+        wrong |= a->address[i] <= a->address[i - 1];
+    return a->mask == ~0u && !wrong;
 }
 
 /* A strong write, at each unit that it touches; a strong read. */
@@ -178,10 +191,10 @@ void mg__flags_publish(const struct launch *l, struct block *b, const struct mg_
 {
     if (!(b->order->fences >> a->warp & 1))
         return;
-    const bool takes = l->code.sites[a->insn].takes;
+    const bool takes = l->code.sites[a->insn].takes, apart = all_apart(a);
     for (uint32_t rest = a->mask, lanes; rest; rest &= ~lanes) {
         uint64_t address = a->address[__builtin_ctz(rest)];
-        lanes = mg__lanes_at(a, rest);
+        lanes = apart ? rest & -rest : mg__lanes_at(a, rest);
         for (uint64_t f = flag_of(l, space, address); f <= flag_of(l, space, address + a->width - 1); f++) {
             mg__order_publish(b->order, a->warp, f);
             if (takes && lanes & (lanes - 1)) /* an atomic of several lanes: one finds what another one has left */
@@ -192,9 +205,10 @@ void mg__flags_publish(const struct launch *l, struct block *b, const struct mg_
 
 void mg__flags_take(const struct launch *l, struct block *b, const struct mg_access *a, uint8_t space, bool waits)
 {
+    const bool apart = all_apart(a);
     for (uint32_t rest = a->mask, lanes; rest && (waits || b->order->flagged); rest &= ~lanes) {
         uint64_t address = a->address[__builtin_ctz(rest)];
-        lanes = mg__lanes_at(a, rest);
+        lanes = apart ? rest & -rest : mg__lanes_at(a, rest);
         for (uint64_t f = flag_of(l, space, address); f <= flag_of(l, space, address + a->width - 1); f++)
             mg__order_take(b->order, a->warp, lanes, f, waits);
     }

@@ -536,7 +536,7 @@ bool mg__releases_begin(struct launch *l, uint64_t nblocks);
 void mg__releases_end(struct launch *l);
 void mg__release_fence(struct launch *l, uint64_t block);
 void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, bool stores); /* a store, no atomic */
-void mg__release_take(struct launch *l, uint64_t block, uint64_t address);
+void mg__release_take(struct launch *l, uint64_t block, uint64_t address, bool arrives); /* it writes there, too */
 /* In order: how many steps the block has gone, and whether `block` may rely on what `other` did when it had gone
  * `epoch` of them; `loose`: without the fences that the letter asks for, and not by the word at `except` itself. */
 uint32_t mg__release_steps(const struct launch *l, uint64_t block);

@@ -275,12 +275,15 @@ static int32_t object_of(const struct mg_launch_info *info, const struct mg_flow
         memcpy(&address, info->params + s->offset, sizeof(address));
     else if (s->kind != MG_FLOW_VARIABLE || (s->var->space != MG_SPACE_GLOBAL && s->var->space != MG_SPACE_CONST))
         return -1;
+    int32_t named = -1;
     for (size_t k = 0; k < info->nallocations; k++) {
         const struct mg_allocation *a = &info->allocations[k];
-        if (s->kind == MG_FLOW_POINTER ? address - a->address < a->size : a->name && !strcmp(a->name, s->var->name))
+        if (s->kind == MG_FLOW_POINTER ? address - a->address < a->size : a->name == s->var->name)
             return (int32_t)k;
+        if (s->kind == MG_FLOW_VARIABLE && a->name && !strcmp(a->name, s->var->name))
+            named = named == -1 ? (int32_t)k : -2; /* another module's, as that of a declaration is; or of several */
     }
-    return -1;
+    return MG_MAX(named, -1);
 }
 
 /* ---- all of it ---- */

@@ -132,7 +132,7 @@ static void take(struct launch *l, struct block *b, const struct mg_access *a, c
     for (uint32_t rest = l->releases && site->takes && !site->in_block ? a->mask : 0; rest; rest &= rest - 1) {
         const uint64_t address = a->address[__builtin_ctz(rest)];
         if (address != last)
-            mg__release_take(l, a->block, address);
+            mg__release_take(l, a->block, address, site->writes);
         last = address;
     }
 }

@@ -54,7 +54,8 @@ static void arrive(struct worker *w, struct block *b, const struct mg_sync *e)
         note(w, KIND_BARRIER_COUNT, e->insn, m->insn, first_of(e), m->who, e->count, m->count);
         return;
     }
-    if (m->arrived && !e->count && m->insn != e->insn) {
+    const struct mg_ptx_insn *i = info->insns[e->insn].insn;
+    if (m->arrived && !e->count && m->insn != e->insn && i && i->flags & MG_F_ALIGNED) {
         struct line a = mg__name_line(info, m->insn), c = mg__name_line(info, e->insn);
         if (a.line != c.line || strcmp(a.file, c.file))
             note(w, KIND_BARRIER_DIFFERENT, e->insn, m->insn, first_of(e), m->who, 0, 0);

@@ -9,6 +9,12 @@ struct shape {          /* on its way to a memo; the arrays have room for MG_MEM
     uint32_t *lane;
 };
 
+/* The lanes of `lane` and lane i. */
+static uint32_t both(uint32_t lane, unsigned i)
+{
+    return mg__order_both((lane & MG_WHO_LANES) >> MG_WHO_LANE, i) << MG_WHO_LANE;
+}
+
 static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32_t width, unsigned unit)
 {
     unsigned each = width >> unit;
@@ -35,7 +41,7 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
             unsigned seen = 0;
             if (dense) {
                 seen = lane[at] != 0;
-                lane[at] = lane[at] ? MG_WHO_MANY | TAKEN : i << MG_WHO_LANE | TAKEN;
+                lane[at] = (seen ? both(lane[at], i) : i << MG_WHO_LANE) | TAKEN;
                 if (!seen)
                     s->unit[m->n++] = at;
             } else {
@@ -48,7 +54,7 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
                     lane[m->n++] = i << MG_WHO_LANE;
                     seen = 0;
                 } else {
-                    lane[seen] = MG_WHO_MANY;
+                    lane[seen] = both(lane[seen], i);
                     seen = 1;
                 }
             }

@@ -41,7 +41,7 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     o->fences = o->arrived = 0;
     o->now++;
     o->nwarps = MG_MIN((threads + 31) / 32, MG_ORDER_AGENT);
-    o->partial = o->flagged = false;
+    o->partial = o->flagged = o->loses = false;
     for (uint32_t w = 0; w < o->nwarps; w++)
         o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
     memset(o->idle, 0, sizeof(o->idle));
@@ -209,6 +209,7 @@ void mg__order_publish(struct mg_order *o, uint32_t warp, uint64_t address)
         return;
     struct mg_order_flag *f = flag_at(o, address, true);
     join(f ? f->known : o->lost, o->fenced[warp]);
+    *(f ? &f->published : &o->loses) = true;
     o->flagged = true;
 }
 
@@ -283,11 +284,11 @@ void mg__order_learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const ui
 void mg__order_take(struct mg_order *o, uint32_t warp, uint32_t lanes, uint64_t address, bool waits)
 {
     struct mg_order_flag *f = flag_at(o, address, waits);
-    if (f) {
+    if (f && f->published)
         mg__order_learn(o, warp, lanes, f->known);
+    if (f)
         f->taken[warp] = o->now;
-    }
-    if (o->flagged)
+    if (o->loses)
         mg__order_learn(o, warp, lanes, o->lost);
     o->now++;
 }
@@ -387,13 +388,13 @@ bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_w
     if (time <= o->lanes[me.warp])
         return true;
     const uint32_t(*pairs)[32] = (const uint32_t(*)[32])o->pairs[me.warp];
-    if (!pairs || me.lane == MG_ORDER_MANY)
+    if (!pairs || me.lane >= MG_ORDER_MANY)
         return false;
-    if (who.lane != MG_ORDER_MANY)
+    if (who.lane < MG_ORDER_MANY)
         return time <= pairs[me.lane][who.lane];
-    /* Which lanes it was is not known: any of those that have not met counts as one. */
+    /* Which lanes of the group it was is not known: any of those that have not met counts as one. */
     const struct mg_order_idle *idle = &o->idle[me.global][me.warp];
-    const uint32_t may = o->live[me.warp] & ~(time >= idle->since ? idle->lanes : 0);
+    const uint32_t may = mg__order_lanes(who.lane) & o->live[me.warp] & ~(time >= idle->since ? idle->lanes : 0);
     for (unsigned k = 0; k < 32; k++)
         if (may >> k & 1 && k != me.lane && time > pairs[me.lane][k])
             return false;
@@ -432,7 +433,7 @@ static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed,
                 return;
             me.others = old.others;
             if (old.lane != me.lane && !mg__order_before(o, *time, old, me))
-                me.lane = MG_ORDER_MANY;
+                me.lane = (uint8_t)mg__order_both(old.lane, me.lane);
         } else if (!mg__order_before(o, *time, old, me) &&
                    !(old.class != MG_ORDER_PLAIN && me.class == MG_ORDER_PLAIN)) {
             old.others = true;

@@ -25,7 +25,9 @@
 
 #define MG_ORDER_WARPS 33u /* 32 of a block, and one more: its bulk copies, which no barrier of the block waits for */
 #define MG_ORDER_AGENT 32u
-#define MG_ORDER_MANY 32u /* as a lane: several of the warp */
+/* As a lane: several of the warp, any of them; and up to 62: those of a group such as a tile has, 16, 8, 4 or 2 of them
+ * from a multiple of that on. */
+#define MG_ORDER_MANY 32u
 
 /* How an access takes part in synchronisation. Two that are not PLAIN do not race if one of
  * them is STRONG or a POLL. */
@@ -34,7 +36,7 @@ enum mg_order_class { MG_ORDER_PLAIN, MG_ORDER_VOLATILE, MG_ORDER_STRONG, MG_ORD
 /* Who made an access, in 32 bits. */
 struct mg_order_who {
     uint16_t site;
-    uint8_t warp, lane; /* lane may be MG_ORDER_MANY */
+    uint8_t warp, lane; /* lane may be MG_ORDER_MANY, or a group */
     uint8_t class;
     bool async;  /* a copy that goes on by itself until it is waited for */
     bool others; /* other warps have done the same since, unordered */
@@ -44,6 +46,28 @@ struct mg_order_who {
 struct mg_order_row {
     uint32_t w_time[32], r_time[32], w_who[32], r_who[32];
 };
+
+/* Groups and lanes are numbered as a heap's nodes: 1 is the warp, 2n and 2n + 1 the halves of n, 32 and more a lane. */
+static inline unsigned mg__order_node(unsigned lane)
+{
+    return lane < MG_ORDER_MANY ? lane + 32 : lane - MG_ORDER_MANY + 1;
+}
+/* The lanes that it stands for. */
+static inline uint32_t mg__order_lanes(unsigned lane)
+{
+    uint32_t node = mg__order_node(lane), n = 1;
+    for (; node < 32; node *= 2)
+        n *= 2;
+    return (n == 32 ? ~0u : (1u << n) - 1) << (node - 32);
+}
+/* The least that stands for both. */
+static inline unsigned mg__order_both(unsigned a, unsigned b)
+{
+    unsigned x = mg__order_node(a), y = mg__order_node(b);
+    while (x != y)
+        *(x > y ? &x : &y) /= 2;
+    return x < 32 ? x - 1 + MG_ORDER_MANY : x - 32;
+}
 
 struct mg_order_copies { /* a warp's asynchronous copies */
     uint32_t commits[8]; /* times of the latest commits, a ring */
@@ -69,6 +93,7 @@ struct mg_order_flag { /* an address that warps, or lanes, synchronise by */
     uint64_t address;
     uint32_t known[MG_ORDER_WARPS]; /* what strong writes published there */
     uint32_t taken[MG_ORDER_WARPS]; /* when each warp last read it */
+    bool published;                 /* something was */
 };
 struct mg_order_idle {
     uint32_t since, lanes; /* that have not used this memory since then */
@@ -87,7 +112,7 @@ struct mg_order {
     uint32_t nflags, room;
     uint32_t *index;               /* of flags, a hash table of 2 × room; 0: free */
     uint32_t lost[MG_ORDER_WARPS]; /* what was published where there was no room: believed of any address */
-    bool flagged;                  /* something was published */
+    bool flagged, loses;           /* something was published; where there was no room */
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
     struct mg_order_barrier barriers[16];

@@ -22,6 +22,13 @@
 #define AGENT (1u << 31)
 
 /* ---- one unit ---- */
+/* `who`, of the lanes that were there as well. */
+static inline uint32_t with_lanes(uint32_t who, uint32_t old)
+{
+    const unsigned mine = (who & MG_WHO_LANES) >> MG_WHO_LANE, theirs = (old & MG_WHO_LANES) >> MG_WHO_LANE;
+    return (who & ~MG_WHO_LANES) | mg__order_both(mine, theirs) << MG_WHO_LANE;
+}
+
 /* The place was used at `time`, since the floor, by `*slot`; `*who` comes as well, whose warp's lanes have all met at
  * `met`. False: of another warp, which `*slot` now says, and that is all. True: `*who` stands for both. */
 static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t met)
@@ -33,7 +40,7 @@ static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t 
     }
     *who |= old & OTHERS;
     if ((old ^ *who) & MG_WHO_LANES && time > met)
-        *who = (*who & ~MG_WHO_LANES) | MG_WHO_MANY;
+        *who = with_lanes(*who, old);
     return true;
 }
 
@@ -235,12 +242,22 @@ MG_WIDE static bool may_read_own(const struct mg_order_row *restrict row, size_t
 MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_t n, uint32_t floor, uint32_t met,
                              uint32_t now, uint32_t who, const uint32_t *restrict lane)
 {
+    uint32_t many = 0;
     for (size_t k = 0; k < n; k++) {
+        const uint32_t time = row->r_time[at + k], differ = row->r_who[at + k] ^ (who | lane[k]);
+        many |= (time > floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (time > met);
+    }
+    for (size_t k = 0; many && k < n; k++) {
+        uint32_t mine = who | lane[k];
+        if (row->r_time[at + k] > floor && !joins(&row->r_who[at + k], &mine, row->r_time[at + k], met))
+            continue;
+        row->r_time[at + k] = now;
+        row->r_who[at + k] = mine;
+    }
+    for (size_t k = 0; !many && k < n; k++) {
         uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
         bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
-        bool one = !((old ^ mine) & MG_WHO_LANES) | (time <= met);
-        uint32_t merged = (one ? mine : (mine & ~MG_WHO_LANES) | MG_WHO_MANY) | (old & OTHERS);
-        row->r_who[at + k] = fresh ? mine : same_warp ? merged : old | OTHERS;
+        row->r_who[at + k] = fresh ? mine : same_warp ? mine | (old & OTHERS) : old | OTHERS;
         row->r_time[at + k] = fresh | same_warp ? now : time;
     }
 }
@@ -470,17 +487,26 @@ MG_WIDE static void find_cells(struct lanes *l, const struct mg_access *a, unsig
 /* Whether one of them may not go on. */
 MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask, uint32_t who)
 {
-    uint32_t bad = 0;
+    uint32_t before_it[32], bad = 0, several = 0; /* lanes on a unit that another one of the warp has read */
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t differ = l->r[i] ^ (who | i << MG_WHO_LANE), read = l->read[i];
+        const bool many = (read > m.floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (read > m.met);
+        several |= many ? 1u << i : 0;
+    }
     for (unsigned i = 0; i < 32; i++) {
         const uint32_t me = who | i << MG_WHO_LANE, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
         const bool before = time - m.least <= m.floor - m.least, recent = read > m.floor,
-                   other = recent & (((r ^ me) & WARP_BITS) != 0),
-                   many = recent & (((r ^ me) & MG_WHO_LANES) != 0) & (read > m.met);
+                   other = recent & (((r ^ me) & WARP_BITS) != 0);
         const bool no = !(before | ((time > m.floor) & own(w, time, me, m.met))) | ((w & ASYNC) != 0) |
                         (recent & (((r ^ me) & CLASS_BITS) != 0));
         bad |= (uint32_t)no & mask >> i;
         l->read[i] = other ? read : m.now;
-        l->r[i] = other ? r | OTHERS : (many ? (me & ~MG_WHO_LANES) | MG_WHO_MANY : me) | (recent ? r & OTHERS : 0);
+        before_it[i] = r;
+        l->r[i] = other ? r | OTHERS : me | (recent ? r & OTHERS : 0);
+    }
+    for (; several; several &= several - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(several);
+        l->r[i] = with_lanes(l->r[i], before_it[i]);
     }
     return bad & 1;
 }

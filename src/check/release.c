@@ -6,8 +6,11 @@
  * A block's past is counted in steps: each fence is one, and each strong store. Without a fence a strong store orders
  * nothing by the letter; but what was read before it was read before whoever saw it writes, on every device. That is
  * the loose order, which excuses a write after a read and nothing else.
+ *
+ * Who waits at a grid's barrier goes on when all blocks have come. Some may have come to the next one by the time that
+ * it looks, on this run; that orders nothing.
  */
-#include "check/check_priv.h"
+#include "check/watch.h"
 
 struct release {
     uint64_t block;
@@ -21,6 +24,7 @@ struct taken {
 };
 struct place { /* an address that blocks synchronise by */
     uint64_t address;
+    bool grid; /* a grid's barrier, where each round has a release of every block */
     MG_VEC(uint32_t) releases;
 };
 struct member {             /* a block */
@@ -94,9 +98,17 @@ uint32_t mg__release_steps(const struct launch *l, uint64_t block)
     return l->releases->members[block].steps;
 }
 
-/* The address's place, made if need be; UINT32_MAX: no memory. */
-static uint32_t place_of(struct releases *g, uint64_t address, bool make)
+static bool is_grid_barrier(const struct launch *l, uint64_t address)
 {
+    const int32_t k = mg__watch_allocation(l, address, -1);
+    const char *name = k < 0 ? NULL : l->info->allocations[k].name;
+    return name && !strcmp(name, "(grid barrier)");
+}
+
+/* The address's place, made if need be; UINT32_MAX: no memory. */
+static uint32_t place_of(const struct launch *l, uint64_t address, bool make)
+{
+    struct releases *g = l->releases;
     if (g->nindex) {
         for (size_t h = scatter(address) & (g->nindex - 1); g->index[h]; h = (h + 1) & (g->nindex - 1))
             if (g->places.at[g->index[h] - 1].address == address)
@@ -104,7 +116,7 @@ static uint32_t place_of(struct releases *g, uint64_t address, bool make)
     }
     if (!make)
         return UINT32_MAX;
-    if (!mg__vec_push(&g->places, ((struct place){.address = address})))
+    if (!mg__vec_push(&g->places, ((struct place){.address = address, .grid = is_grid_barrier(l, address)})))
         return UINT32_MAX;
     if (g->places.count * 2 > g->nindex) {
         size_t n = MG_MAX(g->nindex * 2, 64);
@@ -144,7 +156,7 @@ void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, boo
         m->steps++;
     if (!m || !m->steps)
         return;
-    uint32_t p = place_of(g, address, true);
+    uint32_t p = place_of(l, address, true);
     if (p == UINT32_MAX || (m->published == m->steps && m->published_at == p + 1))
         return;
     struct release r = {block, p, m->fenced, m->steps, g->releases.count};
@@ -157,13 +169,16 @@ void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, boo
     m->published_at = p + 1;
 }
 
-void mg__release_take(struct launch *l, uint64_t block, uint64_t address)
+void mg__release_take(struct launch *l, uint64_t block, uint64_t address, bool arrives)
 {
     struct releases *g = l->releases;
-    uint32_t p = g ? place_of(g, address, false) : UINT32_MAX;
-    if (p == UINT32_MAX || !g->places.at[p].releases.count)
+    uint32_t p = g ? place_of(l, address, false) : UINT32_MAX;
+    size_t count = p == UINT32_MAX ? 0 : g->places.at[p].releases.count;
+    if (count && g->places.at[p].grid && !arrives)
+        count -= count % g->nblocks;
+    if (!count)
         return;
-    uint32_t latest = g->places.at[p].releases.at[g->places.at[p].releases.count - 1];
+    uint32_t latest = g->places.at[p].releases.at[count - 1];
     struct member *m = &g->members[block];
     for (size_t k = m->taken.count; k-- > 0;)
         if (m->taken.at[k].place == p) {
@@ -258,7 +273,7 @@ bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32
     const struct member *me = &g->members[block], *m = &g->members[other];
     bool place = false;
     for (uint64_t at = except & ~3ull; except && at < (except & ~3ull) + 4; at++)
-        place |= place_of(g, at, false) != UINT32_MAX;
+        place |= place_of(l, at, false) != UINT32_MAX;
     except = place ? except : 0; /* mostly it is a word of data */
     const struct direct *d = directly(g, block, other, loose, except);
     if (d->any && (d->upto > epoch || (epoch == most && d->upto >= most)))

@@ -14,18 +14,6 @@ static bool say_line(const struct launch *l, const struct line *line, const stru
                                      : mg__strbuf_printf(out, " in line %u", other->line);
 }
 
-/* Several threads read, one reads. */
-static const char *verb(const char *one, const struct actor *who)
-{
-    if (who->lane != MG_ORDER_MANY)
-        return one;
-    return !strcmp(one, "reads")          ? "read"
-           : !strcmp(one, "writes")       ? "write"
-           : !strcmp(one, "changes")      ? "change"
-           : !strcmp(one, "copies there") ? "copy there"
-                                          : "copy it";
-}
-
 static const char *does(const struct launch *l, uint32_t insn)
 {
     return insn != NO_INSN && l->code.sites[insn].writes ? "writes" : "reads";
@@ -119,9 +107,9 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
     bool copies = o->kind == KIND_RACE_ASYNC || o->kind == KIND_RACE_FILLED || o->kind == KIND_RACE_SOURCE ||
                   o->kind == KIND_RACE_WGMMA || o->kind == KIND_RACE_PROXY;
     return mg__name_thread(l, &o->who, true, out) &&
-           mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
+           mg__strbuf_printf(out, " %s %s, ", first, name[0] ? name : "it") &&
            mg__name_thread(l, &o->with, between, out) &&
-           mg__strbuf_printf(out, copies ? " %s" : " %s it", verb(second, &o->with)) && say_line(l, line, other, out) &&
+           mg__strbuf_printf(out, copies ? " %s" : " %s it", second) && say_line(l, line, other, out) &&
            mg__strbuf_printf(out, ", and %s", why);
 }
 

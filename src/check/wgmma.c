@@ -13,14 +13,18 @@
 #include "cfg/cfg.h"
 #include "check/watch.h"
 
-enum { GROUPS = 0x3f, DIRTY = 0x40, AGES = 9 }; /* of a register: how many groups ago, + 1; written since the fence */
+enum { AGES = 9 }; /* of a multiplication that may be in flight: how many groups ago it was asked for, + 1 */
 
+/* A state has a byte for each register, of 1 if it was written since the fence; one for whether no fence was passed;
+ * and one for each multiplication, its age. */
 struct registers {
     const struct mg_launch_info *info;
     const struct mg_ptx_func *func;
-    uint32_t first;         /* instruction of the launch that is the function's first */
-    uint32_t *index, *made; /* by register: which of those in flight, + 1; by those: the instruction that writes it */
-    uint32_t n;             /* of them; behind them in a state: whether no fence was passed */
+    uint32_t first;  /* instruction of the launch that is the function's first */
+    uint32_t *index; /* by register: which of those that are ever in flight, + 1 */
+    uint32_t *mma;   /* the multiplications: instructions */
+    uint8_t *makes;  /* by multiplication and register: whether that is its result */
+    uint32_t n, nmma;
 };
 
 static bool add(struct launch *l, const struct registers *r, enum check_kind kind, uint32_t mma, uint32_t insn)
@@ -32,25 +36,30 @@ static bool add(struct launch *l, const struct registers *r, enum check_kind kin
     return mg__vec_push(&l->in_flight, f);
 }
 
-/* An instruction that multiplies. */
-static bool multiply(struct launch *l, const struct registers *r, uint32_t at, uint8_t *state, bool tell)
+/* Number `which` of those that multiply. */
+static bool multiply(struct launch *l, const struct registers *r, uint32_t which, uint8_t *state, bool tell)
 {
-    const struct mg_ptx_insn *i = &r->func->insns[at];
-    struct mg_flow_walk w = {r->func, i, 0, 0};
+    struct mg_flow_walk w = {r->func, &r->func->insns[r->mma[which]], 0, 0};
     uint32_t reg;
-    bool good = true, dirty = false;
+    bool dirty = state[r->n];
     for (bool written; mg__flow_next(&w, &reg, &written);) {
         if (!r->index[reg])
             continue;
-        uint8_t *s = &state[r->index[reg] - 1];
-        dirty |= *s & DIRTY;
-        if (written) {
-            *s = 1;
-            r->made[r->index[reg] - 1] = at;
-        }
+        dirty |= state[r->index[reg] - 1];
+        if (written)
+            state[r->index[reg] - 1] = 0;
     }
-    if (tell && (dirty || state[r->n]))
-        good = add(l, r, KIND_RACE_WGMMA_FENCE, at, NO_INSN);
+    state[r->n + 1 + which] = 1;
+    return !(tell && dirty) || add(l, r, KIND_RACE_WGMMA_FENCE, r->mma[which], NO_INSN);
+}
+
+/* Another instruction uses the register. */
+static bool use(struct launch *l, const struct registers *r, uint32_t at, uint32_t reg, const uint8_t *state)
+{
+    bool good = true;
+    for (uint32_t k = 0; k < r->nmma; k++)
+        if (state[r->n + 1 + k] && r->makes[(size_t)k * r->n + reg])
+            good &= add(l, r, KIND_RACE_WGMMA_REGISTERS, r->mma[k], at);
     return good;
 }
 
@@ -58,46 +67,48 @@ static bool step(struct launch *l, const struct registers *r, uint32_t at, uint8
 {
     const struct mg_ptx_insn *i = &r->func->insns[at];
     struct mg_flow_walk w = {r->func, i, 0, 0};
+    uint8_t *const ages = state + r->n + 1;
     uint32_t reg;
     bool good = true;
-    if (i->effects & MG_E_FLIES && i->nresults)
-        return multiply(l, r, at, state, tell);
-    if (i->effects & MG_E_FLIES) {
-        const int64_t left = mg__ptx_op(r->func, i, 0)->imm;
-        for (uint32_t k = 0; k < r->n; k++)
-            if ((state[k] & GROUPS) > left + 1)
-                state[k] &= (uint8_t)~GROUPS;
+    if (i->effects & MG_E_FLIES && i->nresults) {
+        for (uint32_t k = 0; k < r->nmma; k++)
+            if (r->mma[k] == at)
+                return multiply(l, r, k, state, tell);
         return true;
     }
-    if (i->opcode == MG_OP_WGMMA_COMMIT_GROUP || i->opcode == MG_OP_WGMMA_FENCE) {
-        for (uint32_t k = 0; k < r->n; k++)
-            if (i->opcode == MG_OP_WGMMA_FENCE)
-                state[k] &= (uint8_t)~DIRTY;
-            else if (state[k] & GROUPS && (state[k] & GROUPS) < AGES)
-                state[k]++;
-        state[r->n] &= i->opcode != MG_OP_WGMMA_FENCE;
+    if (i->effects & MG_E_FLIES) {
+        const int64_t left = mg__ptx_op(r->func, i, 0)->imm;
+        for (uint32_t k = 0; k < r->nmma; k++)
+            ages[k] = ages[k] > left + 1 ? 0 : ages[k];
+        return true;
+    }
+    if (i->opcode == MG_OP_WGMMA_COMMIT_GROUP) {
+        for (uint32_t k = 0; k < r->nmma; k++)
+            ages[k] = (uint8_t)(ages[k] + (ages[k] && ages[k] < AGES));
+        return true;
+    }
+    if (i->opcode == MG_OP_WGMMA_FENCE) {
+        memset(state, 0, r->n + 1);
         return true;
     }
     const bool copies = mg__ptx_exactly(i) == MG_ALG_COPY;
     for (bool written; mg__flow_next(&w, &reg, &written);) {
         if (!r->index[reg])
             continue;
-        uint8_t *s = &state[r->index[reg] - 1];
-        if (tell && *s & GROUPS)
-            good &= add(l, r, KIND_RACE_WGMMA_REGISTERS, r->made[r->index[reg] - 1], at);
+        if (tell)
+            good &= use(l, r, at, r->index[reg] - 1, state);
         if (written && !copies)
-            *s |= DIRTY;
+            state[r->index[reg] - 1] = 1;
     }
     return good;
 }
 
-/* What may be in flight on one way or another: the least age of those that are. True: there is more than before. */
-static bool join(uint8_t *to, const uint8_t *from, uint32_t n)
+/* What may be on one way or another: of what is in flight the least age. True: there is more than before. */
+static bool join(uint8_t *to, const uint8_t *from, size_t size)
 {
     bool more = false;
-    for (uint32_t k = 0; k <= n; k++) {
-        const uint8_t a = to[k] & GROUPS, b = from[k] & GROUPS;
-        const uint8_t both = (uint8_t)((!a ? b : !b ? a : MG_MIN(a, b)) | ((to[k] | from[k]) & DIRTY));
+    for (size_t k = 0; k < size; k++) {
+        const uint8_t both = (uint8_t)(!to[k] || !from[k] ? to[k] | from[k] : MG_MIN(to[k], from[k]));
         more |= both != to[k];
         to[k] = both;
     }
@@ -106,7 +117,7 @@ static bool join(uint8_t *to, const uint8_t *from, uint32_t n)
 
 static bool follow(struct launch *l, const struct registers *r, const struct mg_cfg *cfg)
 {
-    const size_t size = r->n + 1;
+    const size_t size = (size_t)r->n + 1 + r->nmma;
     uint8_t *in = calloc(cfg->nblocks + 1, size), *now = malloc(size);
     bool good = in && now;
     for (bool again = good, tell = false; good && (again || !tell);) {
@@ -121,7 +132,7 @@ static bool follow(struct launch *l, const struct registers *r, const struct mg_
             for (uint32_t i = k->first; i < k->end && good; i++)
                 good = step(l, r, i, now, tell);
             for (uint32_t s = 0; s < k->nsucc; s++)
-                again |= k->succ[s] < cfg->nblocks && join(in + k->succ[s] * size, now, r->n);
+                again |= k->succ[s] < cfg->nblocks && join(in + k->succ[s] * size, now, size);
         }
     }
     free(in);
@@ -129,21 +140,45 @@ static bool follow(struct launch *l, const struct registers *r, const struct mg_
     return good;
 }
 
+static bool find_multiplications(struct registers *r)
+{
+    for (uint32_t k = 0; k < r->func->ninsns; k++)
+        r->nmma += r->func->insns[k].effects & MG_E_FLIES && r->func->insns[k].nresults;
+    r->mma = calloc(r->nmma + 1, sizeof *r->mma);
+    r->makes = calloc((size_t)r->nmma * r->n + 1, sizeof *r->makes);
+    if (!r->mma || !r->makes)
+        return false;
+    uint32_t n = 0, reg;
+    for (uint32_t k = 0; k < r->func->ninsns; k++) {
+        if (!(r->func->insns[k].effects & MG_E_FLIES && r->func->insns[k].nresults))
+            continue;
+        struct mg_flow_walk w = {r->func, &r->func->insns[k], 0, 0};
+        for (bool written; mg__flow_next(&w, &reg, &written);)
+            if (written && r->index[reg])
+                r->makes[(size_t)n * r->n + r->index[reg] - 1] = 1;
+        r->mma[n++] = k;
+    }
+    return true;
+}
+
 static bool read_function(struct launch *l, struct registers *r)
 {
     struct mg_cfg *cfg;
     r->n = (uint32_t)r->func->nflying;
+    r->nmma = 0;
+    r->mma = NULL;
+    r->makes = NULL;
     r->index = calloc(r->func->nregs + 1, sizeof *r->index);
-    r->made = calloc(r->n + 1, sizeof *r->made);
-    bool good = r->index && r->made && mg__cfg_build(r->func, &cfg) == MG_OK;
-    for (uint32_t k = 0; good && k < r->n; k++)
+    for (uint32_t k = 0; r->index && k < r->n; k++)
         r->index[r->func->flying[k]] = k + 1;
+    bool good = r->index && find_multiplications(r) && mg__cfg_build(r->func, &cfg) == MG_OK;
     if (good) {
         good = follow(l, r, cfg);
         mg__cfg_free(cfg);
     }
     free(r->index);
-    free(r->made);
+    free(r->mma);
+    free(r->makes);
     return good;
 }
 

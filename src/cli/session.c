@@ -516,6 +516,8 @@ static int start(struct run *run, const char *program, char **argv, int *status)
                                     "%s is PTX text, which no processor starts: give the program that loads it; "
                                     "'margay occupancy --kernel %s' reads such a file",
                                     program, program);
+        if ((here || why == EACCES) && ends_in(program, ".py"))
+            return mg__cli_complain(o, "%s is read by Python: give 'python3 %s'", program, program);
         if (here)
             return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program,
                                     program);

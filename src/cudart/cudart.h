@@ -297,11 +297,12 @@ extern _Thread_local unsigned char mg__cudart_per_thread;
 struct cudart_call mg__cudart_call_of(const char *name);
 struct mg_order mg__cudart_order(void); /* of the call: its stream's, or the default stream's */
 
-#define CUDART_ENTER()                                      \
-    do {                                                    \
-        mg__cudart_call = mg__cudart_call_of(__func__ + 4); \
-        int enter_error_ = mg__cudart_enter();              \
-        if (enter_error_)                                   \
-            return mg__cudart_done(enter_error_);           \
+#define CUDART_ENTER_AS(name)                       \
+    do {                                            \
+        mg__cudart_call = mg__cudart_call_of(name); \
+        int enter_error_ = mg__cudart_enter();      \
+        if (enter_error_)                           \
+            return mg__cudart_done(enter_error_);   \
     } while (0)
+#define CUDART_ENTER() CUDART_ENTER_AS(__func__ + 4)
 #endif

@@ -64,7 +64,7 @@ bool mg__cudart_alone(void)
 #include <ucontext.h>
 
 enum { PAGE = 4096, SPANS = 2048, RUNS = 64, TOUCHES = 64, CALLERS = 12, OPEN = 4 };
-enum { STEPS_MOST = 256, STEPS_EVER = 20000 };
+enum { STEPS_MOST = 2048, STEPS_EVER = 20000 };
 enum { DISPATCH = 59, DISPATCH_ON = 1, DISPATCHED = 2 }; /* linux/prctl.h and SYS_USER_DISPATCH, since Linux 5.11 */
 enum { TRAP_FLAG = 0x100, WRITES = 2 };                  /* of the processor's flags; of a page fault's error code */
 

@@ -102,7 +102,7 @@ int mg__cudart_launch(const void *handle, const struct cudart_request *r)
     struct mg_device_kernel *kernel;
     struct mg_capture *capture;
     struct mg_graph_op op;
-    CUDART_ENTER();
+    CUDART_ENTER_AS(r->cooperative ? "cudaLaunchCooperativeKernel" : "cudaLaunchKernel");
     int error = mg__cudart_func_find(handle, here, &kernel);
     if (!error && (!mg__cudart_stream_ok(r->stream) || mg__cudart_call.device != here))
         error = cudaErrorInvalidResourceHandle;

@@ -379,6 +379,31 @@ CASE(crossed, ALONE | HANGS)
     crossed<fault><<<1, 64>>>(zeros(64));
 }
 
+/* barrier.sync may be come to from several places; bar.sync is the aligned one. */
+template <bool fault> __global__ void met_from_two_places(int *out)
+{
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    s[t] = t;
+    if (t < 32) {
+        if (fault)
+            asm volatile("bar.sync 1;" ::: "memory"); // EXPECT: barrier/different-lines
+        else
+            asm volatile("barrier.sync 1;" ::: "memory");
+        out[t] = s[63 - t];
+    } else {
+        if (fault)
+            asm volatile("bar.sync 1;" ::: "memory"); // ALSO: barrier/different-lines
+        else
+            asm volatile("barrier.sync 1;" ::: "memory");
+        out[t] = 2 * s[63 - t];
+    }
+}
+CASE(met_from_two_places, 0)
+{
+    met_from_two_places<fault><<<1, 64>>>(zeros(64));
+}
+
 /* A block that returns never comes to the grid's barrier. */
 template <bool fault> __global__ void grid_barrier_missed(int *out)
 {

@@ -133,6 +133,28 @@ CASE(lock_without_fence, 0)
     lock_without_fence<fault><<<4, 1>>>(zeros(1), zeros(1));
 }
 
+/* What the grid's next barrier orders is what comes behind it. */
+template <bool fault> __global__ void between_grid_barriers(int *data, int *out)
+{
+    const cg::grid_group grid = cg::this_grid();
+    const int i = grid.thread_rank(), n = grid.size();
+    grid.sync();
+    data[i] = i; // ALSO: race/blocks-write-read
+    if (fault)
+        __syncthreads();
+    else
+        grid.sync();
+    const int v = data[(i + 64) % n]; // EXPECT: race/blocks-write-read
+    grid.sync();
+    out[i] = v;
+}
+CASE(between_grid_barriers, 0)
+{
+    int *data = zeros(256), *out = zeros(256);
+    void *args[] = {&data, &out};
+    cudaLaunchCooperativeKernel((void *)between_grid_barriers<fault>, 4, 64, args, 0, 0);
+}
+
 template <bool fault> __global__ void grid_barrier(int *part, int *out)
 {
     cg::grid_group grid = cg::this_grid();

@@ -8,6 +8,8 @@
 #include <cuda_runtime.h>
 
 __device__ int small_one[32];
+static __device__ int of_both[32]; /* pointers_other.cu has one of this name */
+void run_other(int *out);
 
 /* In a loop, from the second round on. */
 __global__ void later_rounds(int *const *table, int *own, int *out, int n)
@@ -74,6 +76,13 @@ __global__ void by_exchange(unsigned long long *hand, int *own, int *out)
     out[threadIdx.x] = p[threadIdx.x];
 }
 
+/* The variable is this file's own. */
+__global__ void of_this_file(int *out)
+{
+    of_both[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = of_both[threadIdx.x];
+}
+
 int main()
 {
     int *small, *large, *out, **table;
@@ -95,6 +104,8 @@ int main()
     out_of_an_argument<<<1, 32>>>(tables, small, out);
     out_of_halves<<<1, 32>>>((const uint2 *)table, small, out, 8);
     by_exchange<<<1, 32>>>((unsigned long long *)table, small, out);
+    of_this_file<<<1, 32>>>(out);
+    run_other(out);
     cudaError_t error = cudaDeviceSynchronize();
     cudaFree(small);
     cudaFree(large);

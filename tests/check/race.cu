@@ -193,6 +193,40 @@ CASE(lanes_collide, 0)
     lanes_collide<fault><<<1, 32>>>(zeros(16));
 }
 
+/* A word that half of a warp reads: the others are no business of its barrier. */
+template <bool fault> __global__ void read_by_half_a_warp(const int *in, int *out)
+{
+    __shared__ int s[32];
+    const unsigned lane = threadIdx.x, first = lane / 16 * 16, mask = 0xffffu << first;
+    int v = in[lane];
+    for (int round = 0; round < 3; round++) {
+        s[lane] = v; // EXPECT: race/in-step
+        __syncwarp(mask);
+        v += s[first + 3]; // ALSO: race/in-step
+        if (!fault)
+            __syncwarp(mask);
+    }
+    out[lane] = v;
+}
+CASE(read_by_half_a_warp, 0)
+{
+    read_by_half_a_warp<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+/* One store has one of its lanes' values; two of different warps are a race though the value is the same. */
+template <bool fault> __global__ void stored_by_a_warp(const int *in, int *out)
+{
+    __shared__ int sums[2];
+    const int v = __reduce_add_sync(~0u, in[threadIdx.x]);
+    sums[fault ? 0 : threadIdx.x / 32] = v; // EXPECT: race/same-value
+    __syncthreads();
+    out[threadIdx.x] = sums[fault ? 0 : 1 - threadIdx.x / 32];
+}
+CASE(stored_by_a_warp, 0)
+{
+    stored_by_a_warp<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
 template <bool fault> __global__ void found_flag(const int *in, int *out)
 {
     __shared__ int found;

@@ -41,7 +41,7 @@ FINDS = {
     "trap_in_some": ["race/write-read"],
     "mask_in_all": ["barrier/mask"],
     "shared_between": ["race/blocks-write-write"],
-    "three_ways": ["barrier/not-reached", "bounds/out-of-allocation", "race/same-value"],
+    "three_ways": ["barrier/not-reached", "bounds/out-of-allocation"],
 }
 
 

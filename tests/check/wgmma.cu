@@ -34,6 +34,30 @@ CASE(read_before_the_wait, 0)
     read_before_the_wait<fault><<<1, 128>>>(zeros(128));
 }
 
+/* The last multiplication of the text is not always executed. */
+template <bool fault> __global__ void without_the_remainder(int *out, int more)
+{
+    OPERANDS(a, b);
+    int d[4] = {};
+    FENCE();
+    MULTIPLY(d, a, b);
+    COMMIT();
+    if (more) {
+        FENCE();
+        MULTIPLY(d, a, b);
+        COMMIT();
+    }
+    if (!fault)
+        WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0] + d[1]; // EXPECT: race/wgmma-registers
+    WAIT_GROUP(0);
+}
+CASE(without_the_remainder, 0)
+{
+    without_the_remainder<fault><<<1, 128>>>(zeros(128), 0);
+}
+
 template <bool fault> __global__ void wait_for_the_group_before(int *out)
 {
     __shared__ __align__(128) int a[512], b[64];

@@ -163,6 +163,11 @@ class Cli(Case):
         r = self.margay("run", "./src.txt")
         self.check(r, 2, out="", err="margay: error: ./src.txt: Permission denied; 'chmod +x' lets a program of yours be run\n")
 
+        with open(os.path.join(self.dir, "src.py"), "w") as script:
+            script.write("print(1)\n")
+        for name in ("./src.py", "src.py"):
+            self.check(self.margay("run", name), 2, out="", err=f"margay: error: {name} is read by Python: give 'python3 {name}'\n")
+
     def test_runtime_is_missing(self):
         r = self.margay("run", "true", MARGAY_LIBDIR=self.dir)
         self.check(r, 2, out="")
