@@ -318,12 +318,15 @@ static void exchange(const struct at *t, uint32_t lanes, const struct undefined 
     const struct mg_ptx_insn *i = t->insn;
     const struct mg_ptx_opnd *d = mg__ptx_op(t->func, i, 0), *s = mg__ptx_op(t->func, i, i->nresults);
     struct origin origin = from->origin;
-    uint64_t got[32] = {0}, whole = d->kind == MG_OPND_REG && !size_of(t, d) ? 1 : ~0ull, all = 0;
+    const struct mg_ptx_opnd *members = i->nops > i->nresults + 1u ? mg__ptx_op(t->func, i, i->nops - 1u) : NULL;
+    uint64_t got[32] = {0}, whole = d->kind == MG_OPND_REG && !size_of(t, d) ? 1 : ~0ull;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest), other = lane;
         uint64_t u = bits_of(t, s, lane).undefined;
         if (i->opcode != MG_OP_SHFL) {
-            all |= i->sub == MG_SUB_BALLOT ? (u & 1) << lane : u ? whole : 0;
+            const uint32_t with = u ? members ? (uint32_t)bits_of(t, members, lane).value & lanes : lanes : 0;
+            for (uint32_t k = with; k; k &= k - 1)
+                got[__builtin_ctz(k)] |= i->opcode == MG_OP_VOTE && i->sub == MG_SUB_BALLOT ? (u & 1) << lane : whole;
             continue;
         }
         struct mg_bits b = bits_of(t, mg__ptx_op(t->func, i, i->nresults + 1u), lane),
@@ -341,8 +344,7 @@ static void exchange(const struct at *t, uint32_t lanes, const struct undefined 
     bool computed = i->opcode != MG_OP_SHFL || from->origin.computed;
     forget_results(t, lanes);
     for (uint32_t rest = lanes; d->kind == MG_OPND_REG && rest; rest &= rest - 1)
-        define(t->f, d->index, (unsigned)__builtin_ctz(rest), i->opcode == MG_OP_SHFL ? got[__builtin_ctz(rest)] : all,
-               computed, &origin);
+        define(t->f, d->index, (unsigned)__builtin_ctz(rest), got[__builtin_ctz(rest)], computed, &origin);
 }
 
 /* `unsure`: lanes of which it is undefined whether they execute it. */
@@ -402,7 +404,7 @@ static void one(const struct at *t)
         pieces(t, lanes, &copy);
     } else if (source && plain && mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_ALU) {
         compute(t, lanes, unsure, source, computed);
-    } else if (source && (i->opcode == MG_OP_SHFL || i->opcode == MG_OP_VOTE)) {
+    } else if (source && i->nops > i->nresults && mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_WARP) {
         exchange(t, lanes, source);
     } else {
         forget_results(t, lanes);

@@ -66,13 +66,13 @@ static bool leads_back(const struct mg_lower *L, uint32_t block, uint32_t wait, 
  * and longer). */
 static bool alone(struct mg_lower *L)
 {
-    const uint32_t block = L->cfg->block_of[L->insn_index];
+    const uint32_t at = (uint32_t)(L->insn - L->func->insns), block = L->cfg->block_of[at];
     const struct mg_cfg_block *b = &L->cfg->blocks[block];
     bool found = false;
-    if (!branches_by(L, L->insn_index, b))
+    if (!branches_by(L, at, b))
         return false;
     for (uint32_t k = b->first; k < b->end; k++)
-        if (k != L->insn_index && !idle(&L->func->insns[k]))
+        if (k != at && !idle(&L->func->insns[k]))
             return false;
     bool *seen = calloc(L->cfg->nblocks, sizeof *seen);
     if (!seen)

@@ -1,6 +1,21 @@
 /* init.cu - reads of memory that nobody wrote. cases.cuh says how to read it. */
 #include "cases.cuh"
 
+/* A sum or a match over a warp has what all of its lanes bring. */
+template <bool fault> __global__ void reduced_by_a_warp(const int *in, int *out)
+{
+    __shared__ int part[64];
+    const int t = threadIdx.x;
+    if (t < (fault ? 40 : 64))
+        part[t] = in[t];
+    __syncwarp();
+    out[t] = __reduce_add_sync(~0u, part[t]) + __match_any_sync(~0u, part[t]); // EXPECT: init/shared part
+}
+CASE(reduced_by_a_warp, 0)
+{
+    reduced_by_a_warp<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
 /* ---- shared memory ---- */
 template <bool fault> __global__ void tail_not_loaded(const int *in, int *out, int n)
 {
