@@ -285,7 +285,7 @@ void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 static struct mg_join *waiting(struct mg_warp *w)
 {
     for (size_t i = w->joins.count; i-- > 0;)
-        if (w->joins.at[i].live && !w->joins.at[i].call && w->joins.at[i].arrived)
+        if (w->joins.at[i].live && w->joins.at[i].arrived)
             return &w->joins.at[i];
     return NULL;
 }

@@ -90,6 +90,33 @@ static void spin_locks(void **state)
     }
 }
 
+/* A lock that is taken in a function, and in one that calls it: lanes that have returned go on without the others. */
+#define TAKES_A_LOCK                                                                                                   \
+    ".func acquire(.param .b64 lock)\n{\n.reg .pred %q;\n.reg .b32 %x;\n.reg .b64 %y;\nld.param.u64 %y, [lock];\n"      \
+    "T: atom.global.cas.b32 %x, [%y], 0, 1; setp.ne.u32 %q, %x, 0; @%q bra T;\nret;\n}\n"                              \
+    ".func (.param .b32 sum) take(.param .b64 lock, .param .b32 more)\n{\n.reg .b32 %x;\n.reg .b64 %y;\n"             \
+    "ld.param.u64 %y, [lock]; ld.param.u32 %x, [more];\n"                                                              \
+    "{ .param .b64 to; st.param.b64 [to], %y; call acquire, (to); }\n"                                                 \
+    "add.u32 %x, %x, 2; st.param.b32 [sum], %x;\nret;\n}\n"
+
+static void spin_locks_in_functions(void **state)
+{
+    (void)state;
+    EACH_KIT(i)
+    {
+        const uint32_t *m = run(
+            i,
+            KERNEL(TAKES_A_LOCK,
+                   "{ .param .b64 l; .param .b32 n; .param .b32 s; st.param.b64 [l], %a; st.param.b32 [n], %t;\n"
+                   "call (s), take, (l, n); ld.param.b32 %r3, [s]; }\n"
+                   "ld.volatile.global.u32 %r1, [%b]; add.u32 %r1, %r1, %r3; st.volatile.global.u32 [%b], %r1;\n"
+                   "membar.gl; atom.global.exch.b32 %r2, [%a], 0;"),
+            3, 70, false);
+        assert_int_equal(m[1024], 3 * (70 * 69 / 2 + 2 * 70));
+        assert_int_equal(m[0], 0);
+    }
+}
+
 /* A lane waits for another of its warp, on either side of the branch. */
 static void lanes_wait_for_lanes(void **state)
 {
@@ -307,6 +334,7 @@ int kit_run_progress(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spin_locks),
+        cmocka_unit_test(spin_locks_in_functions),
         cmocka_unit_test(lanes_wait_for_lanes),
         cmocka_unit_test(grid_barriers_keep_warps_together),
         cmocka_unit_test(blocks_wait_for_blocks),
