@@ -47,9 +47,16 @@ struct knows {
     uint64_t block, taken, except;
     uint32_t *of; /* by block; NULL: nothing was worked out */
 };
+/* The latest release at a place that a block has taken, by both: a hash table. */
+struct latest {
+    uint64_t block, order; /* order: and 1; 0: free */
+    uint32_t place;
+};
 struct releases {
     struct member *members;
     uint64_t nblocks;
+    struct latest *latest;
+    size_t nlatest, latest_room;
     MG_VEC(struct release) releases;
     MG_VEC(struct place) places;
     uint32_t *index;
@@ -88,6 +95,7 @@ void mg__releases_end(struct launch *l)
     mg__vec_free(&g->releases);
     free(g->members);
     free(g->index);
+    free(g->latest);
     free(g->knows[0].of);
     free(g->knows[1].of);
     free(g);
@@ -169,6 +177,41 @@ void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, boo
     m->published_at = p + 1;
 }
 
+static struct latest *latest_in(struct latest *of, size_t room, uint64_t block, uint32_t place)
+{
+    size_t h = scatter(scatter(block) + place) & (room - 1);
+    while (of[h].order && (of[h].block != block || of[h].place != place))
+        h = (h + 1) & (room - 1);
+    return &of[h];
+}
+
+/* The number of the latest release there that the block has taken, and 1; 0: none. */
+static uint64_t latest_taken(const struct releases *g, uint64_t block, uint32_t place)
+{
+    return g->latest ? latest_in(g->latest, g->latest_room, block, place)->order : 0;
+}
+
+/* False: no memory. */
+static bool set_latest(struct releases *g, uint64_t block, uint32_t place, uint64_t order)
+{
+    if (2 * g->nlatest >= g->latest_room) {
+        const size_t room = MG_MAX(2 * g->latest_room, 64u);
+        struct latest *more = calloc(room, sizeof *more);
+        if (!more)
+            return false;
+        for (size_t k = 0; k < g->latest_room; k++)
+            if (g->latest[k].order)
+                *latest_in(more, room, g->latest[k].block, g->latest[k].place) = g->latest[k];
+        free(g->latest);
+        g->latest = more;
+        g->latest_room = room;
+    }
+    struct latest *at = latest_in(g->latest, g->latest_room, block, place);
+    g->nlatest += !at->order;
+    *at = (struct latest){block, order, place};
+    return true;
+}
+
 void mg__release_take(struct launch *l, uint64_t block, uint64_t address, bool arrives)
 {
     struct releases *g = l->releases;
@@ -179,14 +222,8 @@ void mg__release_take(struct launch *l, uint64_t block, uint64_t address, bool a
     if (!count)
         return;
     uint32_t latest = g->places.at[p].releases.at[count - 1];
-    struct member *m = &g->members[block];
-    for (size_t k = m->taken.count; k-- > 0;)
-        if (m->taken.at[k].place == p) {
-            if (m->taken.at[k].order == latest)
-                return;
-            break;
-        }
-    (void)mg__vec_push(&m->taken, ((struct taken){p, latest}));
+    if (latest_taken(g, block, p) <= latest && set_latest(g, block, p, latest + 1ull))
+        (void)mg__vec_push(&g->members[block].taken, ((struct taken){p, latest}));
 }
 
 /* How many of the place's releases come up to this one. */
@@ -259,8 +296,7 @@ static const struct direct *directly(struct releases *g, uint64_t block, uint64_
         const struct release *r = &g->releases.at[m->releases.at[k]];
         if (g->places.at[r->place].address / 4 == except / 4)
             continue;
-        for (size_t j = me->taken.count; j-- > 0 && !d->any;)
-            d->any = me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order;
+        d->any = latest_taken(g, block, r->place) > r->order;
         d->upto = loose ? r->loose : r->epoch;
     }
     return d;

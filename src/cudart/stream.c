@@ -395,10 +395,10 @@ int mg__cudart_event_record(void *event)
     return status == MG_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle : mg__cudart_error_of(status);
 }
 
-int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
+static int record(const char *call, void *event, void *stream, unsigned flags)
 {
     struct mg_capture *capture;
-    CUDART_ENTER();
+    CUDART_ENTER_AS(call);
     if (flags > 1)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
@@ -415,7 +415,12 @@ int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 
 int mg__cudaEventRecord(void *event, void *stream)
 {
-    return mg__cudaEventRecordWithFlags(event, stream, 0);
+    return record("cudaEventRecord", event, stream, 0);
+}
+
+int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
+{
+    return record("cudaEventRecordWithFlags", event, stream, flags);
 }
 
 static int event_over(void *event, bool wait)

@@ -79,7 +79,7 @@ __global__ void early_return(unsigned *out)
     __syncthreads(); // A
     out[threadIdx.x] = tile[223 - threadIdx.x];
 }
-// counter: race/read-write Use an atomic operation, such as atomicAdd, for what is read, changed and written back; if it reads a \
+// counter: race/read-write Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, changed and written back; if it reads a \
 neighbour, put a __syncthreads() between the two.
 __global__ void counter(unsigned *out)
 {
