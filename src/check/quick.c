@@ -25,7 +25,7 @@
 /* `who`, of the lanes that were there as well. */
 static inline uint32_t with_lanes(uint32_t who, uint32_t old)
 {
-    const unsigned mine = (who & MG_WHO_LANES) >> MG_WHO_LANE, theirs = (old & MG_WHO_LANES) >> MG_WHO_LANE;
+    const uint32_t mine = (who & MG_WHO_LANES) >> MG_WHO_LANE, theirs = (old & MG_WHO_LANES) >> MG_WHO_LANE;
     return (who & ~MG_WHO_LANES) | mg__order_both(mine, theirs) << MG_WHO_LANE;
 }
 
@@ -248,11 +248,11 @@ MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_
         many |= (time > floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (time > met);
     }
     for (size_t k = 0; many && k < n; k++) {
-        uint32_t mine = who | lane[k];
-        if (row->r_time[at + k] > floor && !joins(&row->r_who[at + k], &mine, row->r_time[at + k], met))
-            continue;
-        row->r_time[at + k] = now;
-        row->r_who[at + k] = mine;
+        uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
+        bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
+        uint32_t merged = (time <= met ? mine : with_lanes(mine, old)) | (old & OTHERS);
+        row->r_who[at + k] = fresh ? mine : same_warp ? merged : old | OTHERS;
+        row->r_time[at + k] = fresh | same_warp ? now : time;
     }
     for (size_t k = 0; !many && k < n; k++) {
         uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
@@ -504,10 +504,8 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
         before_it[i] = r;
         l->r[i] = other ? r | OTHERS : me | (recent ? r & OTHERS : 0);
     }
-    for (; several; several &= several - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(several);
-        l->r[i] = with_lanes(l->r[i], before_it[i]);
-    }
+    for (unsigned i = 0; several && i < 32; i++)
+        l->r[i] = several >> i & 1 ? with_lanes(l->r[i], before_it[i]) : l->r[i];
     return bad & 1;
 }
 
