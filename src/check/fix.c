@@ -178,8 +178,8 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
                    o->kind != KIND_RACE_SCOPE && o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
     if (general && updates(l, o, line, other))
         return mg__strbuf_printf(out,
-                                 "Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, changed and "
-                                 "written back; if it reads a neighbour, %s.",
+                                 "Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, changed "
+                                 "and written back; if it reads a neighbour, %s.",
                                  o->place == PLACE_SHARED ? "put a __syncthreads() between the two"
                                                           : "write to a buffer of its own");
     bool plain_writes = o->kind == KIND_RACE_WRITE_WRITE && !is_atomic(l, o->insn) && !is_atomic(l, o->other) &&

@@ -91,12 +91,12 @@ static void spin_locks(void **state)
 }
 
 /* A lock that is taken in a function, and in one that calls it: lanes that have returned go on without the others. */
-#define TAKES_A_LOCK                                                                                                   \
-    ".func acquire(.param .b64 lock)\n{\n.reg .pred %q;\n.reg .b32 %x;\n.reg .b64 %y;\nld.param.u64 %y, [lock];\n"      \
-    "T: atom.global.cas.b32 %x, [%y], 0, 1; setp.ne.u32 %q, %x, 0; @%q bra T;\nret;\n}\n"                              \
-    ".func (.param .b32 sum) take(.param .b64 lock, .param .b32 more)\n{\n.reg .b32 %x;\n.reg .b64 %y;\n"             \
-    "ld.param.u64 %y, [lock]; ld.param.u32 %x, [more];\n"                                                              \
-    "{ .param .b64 to; st.param.b64 [to], %y; call acquire, (to); }\n"                                                 \
+#define TAKES_A_LOCK                                                                                               \
+    ".func acquire(.param .b64 lock)\n{\n.reg .pred %q;\n.reg .b32 %x;\n.reg .b64 %y;\nld.param.u64 %y, [lock];\n" \
+    "T: atom.global.cas.b32 %x, [%y], 0, 1; setp.ne.u32 %q, %x, 0; @%q bra T;\nret;\n}\n"                          \
+    ".func (.param .b32 sum) take(.param .b64 lock, .param .b32 more)\n{\n.reg .b32 %x;\n.reg .b64 %y;\n"          \
+    "ld.param.u64 %y, [lock]; ld.param.u32 %x, [more];\n"                                                          \
+    "{ .param .b64 to; st.param.b64 [to], %y; call acquire, (to); }\n"                                             \
     "add.u32 %x, %x, 2; st.param.b32 [sum], %x;\nret;\n}\n"
 
 static void spin_locks_in_functions(void **state)
@@ -104,14 +104,14 @@ static void spin_locks_in_functions(void **state)
     (void)state;
     EACH_KIT(i)
     {
-        const uint32_t *m = run(
-            i,
-            KERNEL(TAKES_A_LOCK,
-                   "{ .param .b64 l; .param .b32 n; .param .b32 s; st.param.b64 [l], %a; st.param.b32 [n], %t;\n"
-                   "call (s), take, (l, n); ld.param.b32 %r3, [s]; }\n"
-                   "ld.volatile.global.u32 %r1, [%b]; add.u32 %r1, %r1, %r3; st.volatile.global.u32 [%b], %r1;\n"
-                   "membar.gl; atom.global.exch.b32 %r2, [%a], 0;"),
-            3, 70, false);
+        const uint32_t *m =
+            run(i,
+                KERNEL(TAKES_A_LOCK,
+                       "{ .param .b64 l; .param .b32 n; .param .b32 s; st.param.b64 [l], %a; st.param.b32 [n], %t;\n"
+                       "call (s), take, (l, n); ld.param.b32 %r3, [s]; }\n"
+                       "ld.volatile.global.u32 %r1, [%b]; add.u32 %r1, %r1, %r3; st.volatile.global.u32 [%b], %r1;\n"
+                       "membar.gl; atom.global.exch.b32 %r2, [%a], 0;"),
+                3, 70, false);
         assert_int_equal(m[1024], 3 * (70 * 69 / 2 + 2 * 70));
         assert_int_equal(m[0], 0);
     }
@@ -138,12 +138,13 @@ static void lanes_wait_for_lanes(void **state)
         }
         /* Both arms meet in a warp barrier that neither reaches first; then they exchange values. */
         const uint32_t *m = run(
-            i, KERNEL(".shared .align 4 .b8 buf[128];\n",
-                      "mov.u32 %r9, buf; shl.b32 %r8, %lane, 2; add.u32 %r9, %r9, %r8; and.b32 %r0, %lane, 1;\n"
-                      "setp.eq.u32 %p0, %r0, 0; @%p0 bra EVEN; st.shared.u32 [%r9], %t; bar.warp.sync 0xffffffff;\n"
-                      "ld.shared.u32 %r1, [%r9+-4]; bra JOIN;\nEVEN: mul.lo.u32 %r2, %t, 3; st.shared.u32 [%r9], %r2;\n"
-                      "bar.warp.sync 0xffffffff; ld.shared.u32 %r1, [%r9+4];\nJOIN: bar.warp.sync -1;\n"
-                      "mul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], %r1;"),
+            i,
+            KERNEL(".shared .align 4 .b8 buf[128];\n",
+                   "mov.u32 %r9, buf; shl.b32 %r8, %lane, 2; add.u32 %r9, %r9, %r8; and.b32 %r0, %lane, 1;\n"
+                   "setp.eq.u32 %p0, %r0, 0; @%p0 bra EVEN; st.shared.u32 [%r9], %t; bar.warp.sync 0xffffffff;\n"
+                   "ld.shared.u32 %r1, [%r9+-4]; bra JOIN;\nEVEN: mul.lo.u32 %r2, %t, 3; st.shared.u32 [%r9], %r2;\n"
+                   "bar.warp.sync 0xffffffff; ld.shared.u32 %r1, [%r9+4];\nJOIN: bar.warp.sync -1;\n"
+                   "mul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], %r1;"),
             1, 32, false);
         for (unsigned k = 0; k < 32; k++)
             assert_int_equal(m[1024 + k], k % 2 ? 3 * (k - 1) : k + 1);
@@ -169,14 +170,13 @@ static void grid_barriers_keep_warps_together(void **state)
     {
         const uint32_t *m =
             run(i,
-                KERNEL("",
-                       "mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, -1; cvt.u32.u64 %r8, %e;\n"
-                       "ROUND: add.u32 %r5, %r5, %r8; bar.sync 0; setp.ne.u32 %p0, %t, 0; @%p0 bra MET;\n"
-                       "atom.global.add.u32 %r0, [%a], 1;\n"
-                       "WAIT: ld.volatile.global.u32 %r1, [%a]; setp.lt.u32 %p1, %r1, %r5; @%p1 bra WAIT;\n"
-                       "MET: bar.sync 0; activemask.b32 %r2; and.b32 %r7, %r7, %r2; add.u32 %r6, %r6, 1;\n"
-                       "setp.lt.u32 %p2, %r6, 5; @%p2 bra ROUND;\n"
-                       "mul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], %r7;"),
+                KERNEL("", "mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, -1; cvt.u32.u64 %r8, %e;\n"
+                           "ROUND: add.u32 %r5, %r5, %r8; bar.sync 0; setp.ne.u32 %p0, %t, 0; @%p0 bra MET;\n"
+                           "atom.global.add.u32 %r0, [%a], 1;\n"
+                           "WAIT: ld.volatile.global.u32 %r1, [%a]; setp.lt.u32 %p1, %r1, %r5; @%p1 bra WAIT;\n"
+                           "MET: bar.sync 0; activemask.b32 %r2; and.b32 %r7, %r7, %r2; add.u32 %r6, %r6, 1;\n"
+                           "setp.lt.u32 %p2, %r6, 5; @%p2 bra ROUND;\n"
+                           "mul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], %r7;"),
                 6, 64, false);
         assert_int_equal(m[0], 30);
         for (unsigned k = 0; k < 6 * 64; k++)
