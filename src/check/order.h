@@ -48,12 +48,12 @@ struct mg_order_row {
 };
 
 /* Groups and lanes are numbered as a heap's nodes: 1 is the warp, 2n and 2n + 1 the halves of n, 32 and more a lane. */
-static inline unsigned mg__order_node(unsigned lane)
+static inline uint32_t mg__order_node(uint32_t lane)
 {
     return lane < MG_ORDER_MANY ? lane + 32 : lane - MG_ORDER_MANY + 1;
 }
 /* The lanes that it stands for. */
-static inline uint32_t mg__order_lanes(unsigned lane)
+static inline uint32_t mg__order_lanes(uint32_t lane)
 {
     uint32_t node = mg__order_node(lane), n = 1;
     for (; node < 32; node *= 2)
@@ -63,8 +63,7 @@ static inline uint32_t mg__order_lanes(unsigned lane)
 /* The least that stands for both; without branches, for quick.c asks for many at once. */
 static inline uint32_t mg__order_both(uint32_t a, uint32_t b)
 {
-    const uint32_t x = a < MG_ORDER_MANY ? a + 32 : a - MG_ORDER_MANY + 1;
-    const uint32_t y = b < MG_ORDER_MANY ? b + 32 : b - MG_ORDER_MANY + 1;
+    const uint32_t x = mg__order_node(a), y = mg__order_node(b);
     const uint32_t over_x = (uint32_t)((x < 32) + (x < 16) + (x < 8) + (x < 4) + (x < 2)); /* levels above the lanes */
     const uint32_t over_y = (uint32_t)((y < 32) + (y < 16) + (y < 8) + (y < 4) + (y < 2));
     const uint32_t first = MG_MIN(x << over_x, y << over_y);

@@ -239,6 +239,17 @@ MG_WIDE static bool may_read_own(const struct mg_order_row *restrict row, size_t
     return bad == 0;
 }
 
+/* `many`: where another lane of the warp has read, both have. */
+static inline __attribute__((always_inline)) void read_unit(uint32_t *time, uint32_t *slot, uint32_t mine,
+                                                            uint32_t floor, uint32_t met, uint32_t now, const bool many)
+{
+    const uint32_t old = *slot;
+    const bool fresh = *time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
+    const uint32_t both = many && *time > met ? with_lanes(mine, old) : mine;
+    *slot = fresh ? mine : same_warp ? both | (old & OTHERS) : old | OTHERS;
+    *time = fresh | same_warp ? now : *time;
+}
+
 MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_t n, uint32_t floor, uint32_t met,
                              uint32_t now, uint32_t who, const uint32_t *restrict lane)
 {
@@ -247,19 +258,10 @@ MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_
         const uint32_t time = row->r_time[at + k], differ = row->r_who[at + k] ^ (who | lane[k]);
         many |= (time > floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (time > met);
     }
-    for (size_t k = 0; many && k < n; k++) {
-        uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
-        bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
-        uint32_t merged = (time <= met ? mine : with_lanes(mine, old)) | (old & OTHERS);
-        row->r_who[at + k] = fresh ? mine : same_warp ? merged : old | OTHERS;
-        row->r_time[at + k] = fresh | same_warp ? now : time;
-    }
-    for (size_t k = 0; !many && k < n; k++) {
-        uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
-        bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
-        row->r_who[at + k] = fresh ? mine : same_warp ? mine | (old & OTHERS) : old | OTHERS;
-        row->r_time[at + k] = fresh | same_warp ? now : time;
-    }
+    for (size_t k = 0; many && k < n; k++)
+        read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, now, true);
+    for (size_t k = 0; !many && k < n; k++)
+        read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, now, false);
 }
 
 MG_WIDE static bool may_write(const struct mg_order_row *restrict row, size_t at, size_t n, const struct mg_order *o,

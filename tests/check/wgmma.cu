@@ -15,14 +15,18 @@ __device__ static void fill(int *a, int *b)
     PROXY();                                       \
     __syncthreads()
 
+/* A group of one multiplication. */
+#define MULTIPLY_ALONE(d, a, b) \
+    FENCE();                    \
+    MULTIPLY(d, a, b);          \
+    COMMIT()
+
 /* ---- registers ---- */
 template <bool fault> __global__ void read_before_the_wait(int *out)
 {
     OPERANDS(a, b);
     int d[4] = {};
-    FENCE();
-    MULTIPLY(d, a, b);
-    COMMIT();
+    MULTIPLY_ALONE(d, a, b);
     if (!fault)
         WAIT_GROUP(0);
     PIN(d);
@@ -39,13 +43,9 @@ template <bool fault> __global__ void without_the_remainder(int *out, int more)
 {
     OPERANDS(a, b);
     int d[4] = {};
-    FENCE();
-    MULTIPLY(d, a, b);
-    COMMIT();
+    MULTIPLY_ALONE(d, a, b);
     if (more) {
-        FENCE();
-        MULTIPLY(d, a, b);
-        COMMIT();
+        MULTIPLY_ALONE(d, a, b);
     }
     if (!fault)
         WAIT_GROUP(0);
