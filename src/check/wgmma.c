@@ -36,6 +36,11 @@ static bool add(struct launch *l, const struct registers *r, enum check_kind kin
     return mg__vec_push(&l->in_flight, f);
 }
 
+static bool multiplies(const struct mg_ptx_insn *i)
+{
+    return i->effects & MG_E_FLIES && i->nresults; /* the others wait */
+}
+
 /* Number `which` of those that multiply. */
 static bool multiply(struct launch *l, const struct registers *r, uint32_t which, uint8_t *state, bool tell)
 {
@@ -70,7 +75,7 @@ static bool step(struct launch *l, const struct registers *r, uint32_t at, uint8
     uint8_t *const ages = state + r->n + 1;
     uint32_t reg;
     bool good = true;
-    if (i->effects & MG_E_FLIES && i->nresults) {
+    if (multiplies(i)) {
         for (uint32_t k = 0; k < r->nmma; k++)
             if (r->mma[k] == at)
                 return multiply(l, r, k, state, tell);
@@ -143,14 +148,14 @@ static bool follow(struct launch *l, const struct registers *r, const struct mg_
 static bool find_multiplications(struct registers *r)
 {
     for (uint32_t k = 0; k < r->func->ninsns; k++)
-        r->nmma += r->func->insns[k].effects & MG_E_FLIES && r->func->insns[k].nresults;
+        r->nmma += multiplies(&r->func->insns[k]);
     r->mma = calloc(r->nmma + 1, sizeof *r->mma);
     r->makes = calloc((size_t)r->nmma * r->n + 1, sizeof *r->makes);
     if (!r->mma || !r->makes)
         return false;
     uint32_t n = 0, reg;
     for (uint32_t k = 0; k < r->func->ninsns; k++) {
-        if (!(r->func->insns[k].effects & MG_E_FLIES && r->func->insns[k].nresults))
+        if (!multiplies(&r->func->insns[k]))
             continue;
         struct mg_flow_walk w = {r->func, &r->func->insns[k], 0, 0};
         for (bool written; mg__flow_next(&w, &reg, &written);)
