@@ -15,18 +15,19 @@ __device__ static void fill(int *a, int *b)
     PROXY();                                       \
     __syncthreads()
 
-/* A group of one multiplication. */
-#define MULTIPLY_ALONE(d, a, b) \
-    FENCE();                    \
-    MULTIPLY(d, a, b);          \
-    COMMIT()
-
 /* ---- registers ---- */
-template <bool fault> __global__ void read_before_the_wait(int *out)
+/* The last multiplication of the text, with the same registers, is not executed. */
+template <bool fault> __global__ void read_before_the_wait(int *out, int more)
 {
     OPERANDS(a, b);
     int d[4] = {};
-    MULTIPLY_ALONE(d, a, b);
+    for (int k = 0; k < 2; k++) {
+        if (k && !more)
+            break;
+        FENCE();
+        MULTIPLY(d, a, b);
+        COMMIT();
+    }
     if (!fault)
         WAIT_GROUP(0);
     PIN(d);
@@ -35,27 +36,7 @@ template <bool fault> __global__ void read_before_the_wait(int *out)
 }
 CASE(read_before_the_wait, 0)
 {
-    read_before_the_wait<fault><<<1, 128>>>(zeros(128));
-}
-
-/* The last multiplication of the text is not always executed. */
-template <bool fault> __global__ void without_the_remainder(int *out, int more)
-{
-    OPERANDS(a, b);
-    int d[4] = {};
-    MULTIPLY_ALONE(d, a, b);
-    if (more) {
-        MULTIPLY_ALONE(d, a, b);
-    }
-    if (!fault)
-        WAIT_GROUP(0);
-    PIN(d);
-    out[threadIdx.x] = d[0] + d[1]; // EXPECT: race/wgmma-registers
-    WAIT_GROUP(0);
-}
-CASE(without_the_remainder, 0)
-{
-    without_the_remainder<fault><<<1, 128>>>(zeros(128), 0);
+    read_before_the_wait<fault><<<1, 128>>>(zeros(128), 0);
 }
 
 template <bool fault> __global__ void wait_for_the_group_before(int *out)
