@@ -59,6 +59,7 @@ struct site {                           /* one instruction that accesses memory 
     bool own_fence;              /* .release or .acq_rel: it is its own fence */
     bool in_block;               /* strong, for the block alone */
     bool letter;                 /* a plain read that races by the letter alone */
+    bool goes_back;              /* a volatile read; what is computed from it is stored there again */
     uint8_t mark;                /* launch: what its stores leave in the marks of own.c; 0: it has none */
     uint8_t width;               /* bytes of an atomic */
     uint64_t lo, hi;             /* launch: the shared variable that it means; 0 and ~0: not known */

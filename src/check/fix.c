@@ -131,6 +131,13 @@ static bool late_read(struct mg_strbuf *out, const char *last)
                              last);
 }
 
+static bool volatile_update(struct mg_strbuf *out)
+{
+    return mg__strbuf_printf(out, "Use an atomic operation (atomicAdd, atomicMax, atomicCAS): volatile makes no update "
+                                  "whole. Under a lock, put a __threadfence() behind taking it and one before giving "
+                                  "it back.");
+}
+
 static bool in_bulk(const struct launch *l, uint32_t insn)
 {
     return insn != NO_INSN && mg__ptx_isa((enum mg_ptx_opcode)l->info->insns[insn].insn->opcode)->group == MG_G_BULK;
@@ -140,6 +147,7 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
                      const struct line *other, struct mg_strbuf *out)
 {
     bool known = o->insn != NO_INSN && o->other != NO_INSN;
+    const bool back = known && (l->code.sites[o->insn].goes_back || l->code.sites[o->other].goes_back);
     bool flags = known && l->code.sites[o->insn].class == MG_ORDER_VOLATILE &&
                  l->code.sites[o->other].class == MG_ORDER_VOLATILE;
     switch (o->kind) {
@@ -147,15 +155,21 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         if (o->value[0])
             return mg__strbuf_printf(out, "Put a __threadfence() between the write and the flag that publishes it, and "
                                           "another between reading the flag and the read.");
+        if (back)
+            return volatile_update(out);
         if (atomics_alone(l, o))
             return late_read(out, "split the kernel in two");
         break;
     case KIND_RACE_BLOCKS_READ_WRITE:
+        if (back)
+            return volatile_update(out);
         if (atomics_alone(l, o))
             return late_read(out, "split the kernel in two");
         break;
     case KIND_RACE_WRITE_READ:
     case KIND_RACE_READ_WRITE:
+        if (back)
+            return volatile_update(out);
         if (flags)
             return mg__strbuf_printf(out, "Put a __threadfence_block() between the write and the flag that publishes "
                                           "it, and another between reading the flag and the read.");

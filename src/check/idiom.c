@@ -2,12 +2,17 @@
  *
  *   flag         a volatile load whose value is only compared with something. Whoever decides by it goes on to an
  *                atomic, a fence or a lock, or may as well be late: a ticket, a double-checked flag
+ *   decision     a volatile load of global memory whose value itself decides a branch, as where trees and lists are
+ *                walked while others change them: an older value leads another way, or to another try. A volatile
+ *                store of the value elsewhere (a path that is made shorter) is part of it. Not where what was computed
+ *                from it is stored at its own place: that update may be lost
  *   first read   a plain load whose value is what a compare-and-swap expects to find: if it was out of date the swap
  *                fails, and gives the value that there is
  *   first look   a plain load whose value is only compared, and an atomic minimum, maximum, AND or OR of the same place
- *                decides again: an old value makes it go there in vain at worst
+ *                decides again: an old value makes it go there in vain at worst. Or a compare-and-swap that expects a
+ *                constant, where nothing else changes the place: a hash table's slot, which is empty until it is taken
  *
- * All count as MG_ORDER_POLL, which races with plain writes only. Where a value goes is followed register by register,
+ * All count as strong or as MG_ORDER_POLL, which race with plain writes only. Where a value goes is followed register by register,
  * without regard to order; what is stored, passed to a function or used in an address is more than a flag.
  */
 #include "check/check_priv.h"
@@ -59,8 +64,15 @@ static bool moves(const struct mg_ptx_insn *i)
 
 struct fate {
     bool swaps; /* a compare-and-swap expects it */
+    bool back;  /* it goes back to where it came from */
     bool other; /* it goes elsewhere than into comparisons */
 };
+
+static bool same_place(const struct mg_ptx_opnd *a, const struct mg_ptx_opnd *b)
+{
+    return a->kind == MG_OPND_ADDR && b->kind == MG_OPND_ADDR && a->var == b->var && a->has_reg == b->has_reg &&
+           (!a->has_reg || a->index == b->index) && a->imm == b->imm;
+}
 
 /* `all`: what is computed from it counts as well. */
 static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool all)
@@ -79,6 +91,9 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
                     continue;
                 if (i->access != MG_ACCESSES_NONE || i->effects || !i->nresults) {
                     fate.swaps |= i->access == MG_ACCESSES_ATOM && i->atomop == MG_ATOM_CAS && n == i->address + 1u;
+                    fate.back |= i->access == MG_ACCESSES_STORE && n != i->address &&
+                                 same_place(mg__ptx_op(f->func, i, i->address),
+                                            mg__ptx_op(f->func, load, load->address));
                     fate.other = true;
                 } else if (all || moves(i)) {
                     reach_results(f, i);
@@ -89,24 +104,86 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
     return fate;
 }
 
-static bool same_place(const struct mg_ptx_opnd *a, const struct mg_ptx_opnd *b)
+/* Whether a branch goes by a comparison of the value itself; `seen` are the registers that it has been in. */
+static bool decides(struct flow *f, const struct mg_ptx_insn *load)
 {
-    return a->kind == MG_OPND_ADDR && b->kind == MG_OPND_ADDR && a->var == b->var && a->has_reg == b->has_reg &&
-           (!a->has_reg || a->index == b->index) && a->imm == b->imm;
+    bool yes = false;
+    memset(f->seen, 0, f->func->nregs);
+    f->ntodo = 0;
+    reach_results(f, load);
+    while (f->ntodo) {
+        const uint32_t reg = f->todo[--f->ntodo];
+        for (size_t k = 0; k < f->func->ninsns; k++) {
+            const struct mg_ptx_insn *i = &f->func->insns[k];
+            yes |= i->guard == (int32_t)reg && i->opcode == MG_OP_BRA;
+            bool passes = false;
+            for (unsigned n = i->nresults; n < i->nops; n++)
+                passes |= names(f->func, mg__ptx_op(f->func, i, n), reg);
+            if (passes && i->access == MG_ACCESSES_NONE && (moves(i) || mg__ptx_exactly(i) == MG_ALG_TRUTH))
+                reach_results(f, i);
+        }
+    }
+    return yes;
+}
+
+static bool in_global(const struct mg_ptx_insn *i)
+{
+    return i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_GENERIC;
+}
+
+/* The load decides: it is strong, as are volatile stores of its value. */
+static void decision(struct flow *f, const struct mg_launch_info *info, struct code *code, uint32_t load)
+{
+    code->sites[load].goes_back = fate_of(f, info->insns[load].insn, true).back;
+    if (code->sites[load].goes_back || !decides(f, info->insns[load].insn))
+        return;
+    code->sites[load].class = MG_ORDER_STRONG;
+    for (uint32_t k = 0; k < info->ninsns; k++) {
+        const struct mg_ptx_insn *i = info->insns[k].insn;
+        struct site *s = &code->sites[k];
+        if (info->insns[k].func != f->func || !s->number || s->class != MG_ORDER_VOLATILE || !in_global(i) ||
+            i->access != MG_ACCESSES_STORE)
+            continue;
+        for (uint32_t reg = 0; reg < f->func->nregs; reg++)
+            if (f->seen[reg] && names(f->func, mg__ptx_op(f->func, i, i->address + 1u), reg))
+                s->class = MG_ORDER_STRONG;
+    }
+}
+
+/* A number, in the text or in a register that is nothing else. */
+static bool is_constant(const struct mg_ptx_func *f, const struct mg_ptx_opnd *o)
+{
+    if (o->kind != MG_OPND_REG)
+        return o->kind == MG_OPND_IMM;
+    bool yes = true;
+    for (size_t k = 0; yes && k < f->ninsns; k++) {
+        const struct mg_ptx_insn *i = &f->insns[k];
+        for (unsigned n = 0; n < i->nresults; n++)
+            if (names(f, mg__ptx_op(f, i, n), o->index))
+                yes = i->nops == 2 && mg__ptx_exactly(i) == MG_ALG_COPY && mg__ptx_op(f, i, 1)->kind == MG_OPND_IMM;
+    }
+    return yes;
 }
 
 /* Such atomics only ever move a value one way: who has seen an older one finds out there. */
 static bool decided_again(const struct mg_ptx_func *f, const struct mg_ptx_insn *load)
 {
+    bool one_way = false, takes = false, other = false;
     for (size_t k = 0; k < f->ninsns; k++) {
         const struct mg_ptx_insn *i = &f->insns[k];
-        bool one_way =
-            i->atomop == MG_ATOM_MIN || i->atomop == MG_ATOM_MAX || i->atomop == MG_ATOM_AND || i->atomop == MG_ATOM_OR;
-        if (mg__ptx_is_atomic(i) && one_way &&
-            same_place(mg__ptx_op(f, i, i->address), mg__ptx_op(f, load, load->address)))
-            return true;
+        const bool atomic = mg__ptx_is_atomic(i);
+        const unsigned op = atomic ? i->atomop : MG_ATOM_NONE;
+        if ((!atomic && i->access != MG_ACCESSES_STORE) ||
+            !same_place(mg__ptx_op(f, i, i->address), mg__ptx_op(f, load, load->address)))
+            continue;
+        if (op == MG_ATOM_MIN || op == MG_ATOM_MAX || op == MG_ATOM_AND || op == MG_ATOM_OR)
+            one_way = true;
+        else if (op == MG_ATOM_CAS && is_constant(f, mg__ptx_op(f, i, i->address + 1u)))
+            takes = true;
+        else
+            other = true;
     }
-    return false;
+    return one_way || (takes && !other);
 }
 
 static bool has_swaps(const struct mg_ptx_func *f)
@@ -139,6 +216,8 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
             continue;
         if (s->class == MG_ORDER_VOLATILE && !fate_of(&f, i, true).other)
             s->class = MG_ORDER_POLL;
+        else if (s->class == MG_ORDER_VOLATILE && in_global(i))
+            decision(&f, info, code, k);
         else if (s->class == MG_ORDER_PLAIN && ((swaps && fate_of(&f, i, false).swaps) ||
                                                 (decided_again(f.func, i) && !fate_of(&f, i, true).other))) {
             s->class = MG_ORDER_POLL;

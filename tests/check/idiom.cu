@@ -97,6 +97,27 @@ CASE(relax_edges, 0)
     relax_edges<fault><<<4, 64>>>(distance);
 }
 
+/* A slot is empty until a key takes it, or somebody empties it again. */
+template <bool fault> __global__ void put_keys(const int *keys, int *table, int *counts)
+{
+    int key = keys[blockIdx.x * blockDim.x + threadIdx.x] + 1 + threadIdx.x % 8;
+    for (unsigned at = key * 5;; at++) {
+        int *slot = &table[at % 16], old = *slot; // ALSO: race/* *
+        if (old == 0)
+            old = atomicCAS(slot, 0, key); // ALSO: race/* *
+        if (old == 0 || old == key) {
+            atomicAdd(&counts[at % 16], 1);
+            if (fault && at == 5)
+                *slot = 0; // EXPECT: race/* *
+            return;
+        }
+    }
+}
+CASE(put_keys, 0)
+{
+    put_keys<fault><<<4, 64>>>(zeros(256), zeros(16), zeros(16));
+}
+
 /* What is looked at and then used is more than a look: it may be old. */
 template <bool fault> __global__ void least_and_next(int *least, int *next)
 {
@@ -376,6 +397,60 @@ template <bool fault> __global__ void swap_by_the_letter(unsigned *most, const u
 CASE(swap_by_the_letter, ALONE | PEDANTIC)
 {
     swap_by_the_letter<fault><<<2, 64>>>(zeros<unsigned>(1), zeros<unsigned>(64));
+}
+
+/* Sets are joined by atomics, and paths made shorter on the way: an older parent is a longer way, if the store is one. */
+template <bool fault> __device__ int root_of(volatile int *parent, int of);
+template <bool fault> __global__ void join_sets(int *parent, int n)
+{
+    int a = root_of<fault>(parent, blockIdx.x * blockDim.x + threadIdx.x);
+    int b = root_of<fault>(parent, (blockIdx.x * blockDim.x + threadIdx.x) * 7 % n);
+    while (a != b) {
+        int high = max(a, b), low = min(a, b), was = atomicCAS(&parent[high], high, low); // ALSO: race/* *
+        if (was == high)
+            break;
+        a = low;
+        b = was;
+    }
+}
+template <bool fault> __device__ int root_of(volatile int *parent, int of)
+{
+    int at = parent[of], before = of, next; // ALSO: race/* *
+    while (at != before && at > (next = parent[at])) { // EXPECT: race/* *
+        if (fault)
+            ((int *)parent)[before] = next; // ALSO: race/* *
+        else
+            parent[before] = next;
+        before = at;
+        at = next;
+    }
+    return at;
+}
+CASE(join_sets, 0)
+{
+    int *parent = zeros(512), first[512];
+    for (int i = 0; i < 512; i++)
+        first[i] = i;
+    cudaMemcpy(parent, first, sizeof first, cudaMemcpyHostToDevice);
+    join_sets<fault><<<4, 128>>>(parent, 512);
+}
+
+/* Volatile makes no update whole, though its value decides. */
+template <bool fault> __global__ void up_to_a_limit(int *count, int limit)
+{
+    volatile int *seen = count;
+    int before = *seen; // ALSO: race/* *
+    if (before >= limit)
+        return;
+    if (fault)
+        *seen = before + 1; // EXPECT: race/*
+    // FIX: atomic
+    else
+        atomicAdd(count, 1);
+}
+CASE(up_to_a_limit, 0)
+{
+    up_to_a_limit<fault><<<4, 64>>>(zeros(1), 1000);
 }
 
 /* What was read is compacted in place, to where blocks before have read, and said so by a flag. */
