@@ -374,7 +374,8 @@ struct block {
     MG_VEC(struct mbarrier) mbarriers;
     MG_VEC(struct copy) copies;
     uint32_t proxy[MG_ORDER_WARPS]; /* when each warp last went through a fence.proxy.async */
-    struct polled polled[MG_ORDER_AGENT]; /* by warp */
+    uint32_t multiplied[MG_ORDER_AGENT / 4]; /* by warpgroup: when its operands were last read */
+    struct polled polled[MG_ORDER_AGENT];    /* by warp */
     struct tiles *tiles;            /* swizzle.c; NULL: no tensor copy wrote any */
     struct registers *registers;    /* registers.c; NULL: none were given or taken */
 };

@@ -98,6 +98,7 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     mg__beyond_forget(b, false);
     b->copies.count = 0;
     memset(b->proxy, 0, sizeof(b->proxy));
+    memset(b->multiplied, 0, sizeof(b->multiplied));
     b->left.insn = NO_INSN;
     w->current = b;
 }

@@ -3,7 +3,7 @@
  * Shared memory. The engine reads the operands when the warp waits. What was written since the multiplication was asked
  * for was written too early; what it could not rely on then races with it, and what a thread wrote needs a
  * fence.proxy.async behind it, as for a bulk copy (async.c). For whoever writes there later it is a read of that
- * warp's.
+ * warp's, which all of its warpgroup know of that have waited.
  *
  * Registers are told by the text alone: by how many groups ago each may still be in flight, over all ways to each
  * instruction. Another instruction must not use it then; and what others wrote needs a wgmma.fence in front of the next
@@ -225,9 +225,14 @@ static void begin(struct worker *w, struct block *b, const struct mg_sync *e)
     mg__async_ask(b, b, e);
 }
 
-/* Those of the warp that were done. */
-static void end(struct block *b, uint32_t warp)
+/* Those of the warp that were done. The warps of a warpgroup multiply together: who has waited for its share knows that
+ * the others' operands have been read. */
+static void end(struct block *b, uint32_t warp, uint32_t lanes)
 {
+    uint32_t known[MG_ORDER_WARPS] = {0};
+    for (uint32_t k = warp / 4 * 4; k < warp / 4 * 4 + 4; k++)
+        known[k] = k == warp ? 0 : b->multiplied[warp / 4];
+    mg__order_learn(b->order, warp, lanes, known);
     for (size_t i = b->copies.count; i-- > 0;)
         if (b->copies.at[i].landed && b->copies.at[i].warp == warp)
             b->copies.at[i] = b->copies.at[--b->copies.count];
@@ -238,7 +243,7 @@ void mg__wgmma_sync(struct worker *w, struct block *b, const struct mg_sync *e)
     if (e->kind == MG_SYNC_WGMMA)
         begin(w, b, e);
     else if (e->kind == MG_SYNC_WGMMA_WAIT)
-        end(b, e->warp);
+        end(b, e->warp, e->mask);
 }
 
 /* One unit that is read. True: something was told. */
@@ -289,5 +294,5 @@ void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access 
         mg__shadow_changed(b->order, &b->shared, first, last);
     }
     b->shared.odd = ~0u;
-    b->order->now++;
+    b->multiplied[a->warp / 4] = b->order->now++;
 }

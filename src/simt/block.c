@@ -114,6 +114,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b)
         b->warps[k].came = b->warps[k].owed = 0;
         b->warps[k].wanted = NULL;
         b->warps[k].waits = false;
+        b->warps[k].multiplies = b->warps[k].lags = 0;
         mg__slice_begin(&b->warps[k]);
         if (!b->compiled || k == 0)
             mg__fill_block(&b->warps[k], b->compiled ? 1 : 32);

@@ -385,6 +385,7 @@ struct mg_warp {
     const struct mg_op *wanted_by;
     uint32_t wanted_lane;
     bool waits;
+    uint32_t multiplies, lags; /* wgmma asked for; turns that its wait has given to the rest of its warpgroup */
     uint32_t came, owed;   /* lanes that have come to the cluster's barrier, which is closed; that have still to wait */
     struct mg_frame *root;
     uint8_t *local;   /* [lane][local_stride], made when first needed */

@@ -1,10 +1,11 @@
 /* wgmma.c - warpgroup matrix multiplications, in flight until they are waited for.
  *
- * Each warp of a warpgroup multiplies 16 rows of its own, so that nothing is shared between them. What is asked for is
- * looked at at once (descriptors, that all of it is shared memory); A's registers are read then, too. All else happens
- * when the warp waits for its group: shared memory is read as it is then, and D's registers are read and written. So a
- * program that reads D too early has what was there before, and one that writes over its operands too early multiplies
- * what it wrote. What nobody waits for never comes.
+ * Each warp of a warpgroup multiplies 16 rows of its own. What is asked for is looked at at once (descriptors, that all
+ * of it is shared memory); A's registers are read then, too. All else happens when the first of the warpgroup's warps
+ * waits for it, and all four have asked: shared memory is read as it is then, for all of them, and D's registers are
+ * read and written. So one thread of a warpgroup may say for all that operands have been read; a program that reads D
+ * too early has what was there before, and one that writes over its operands too early multiplies what it wrote. What
+ * nobody waits for never comes.
  */
 #include "simt/wgmma.h"
 #include "simt/engine_priv.h"
@@ -15,6 +16,7 @@ struct flight {
     uint64_t a, b;   /* descriptors */
     uint32_t group;  /* from the latest back; 0 is the one that is being made */
     uint32_t number;
+    uint32_t nth; /* of its warp's */
     bool adds;
     uint32_t registers[4][32], metadata[32];
 };
@@ -22,6 +24,9 @@ struct mg_wgmmas {
     MG_VEC(struct flight) list;
     uint32_t made;
 };
+/* Turns after which a warp goes on without the rest of its warpgroup, which PTX has do the same: no deadlock comes of
+ * it. */
+enum { LAGS = 64 };
 enum { ADDS, A, B = 5, METADATA }; /* an op's sources: A's are four registers, or a descriptor */
 
 static const struct mg_engine_operand *source(const struct mg_op *op, unsigned n)
@@ -198,6 +203,7 @@ MG_HANDLER(mg__op_wgmma)
     if (g->sparse)
         take(w, op, METADATA, f.metadata);
     f.number = 1u << 31 | ++c->wgmmas->made;
+    f.nth = ++w->multiplies;
     tell(w, op, MG_SYNC_WGMMA, f.number);
     if (!mg__vec_push(&c->wgmmas->list, f))
         return mg__fault(w, op, 0, MG_ERR_NOMEM, "no host memory for an asynchronous multiplication");
@@ -214,15 +220,41 @@ MG_HANDLER(mg__op_wgmma_commit)
     return op + 1;
 }
 
-/* Those of groups before the latest u.imm are done, in the order in which they were asked for. */
+static bool of_warpgroup(const struct mg_warp *w, const struct mg_warp *other)
+{
+    return w->block == other->block && w->index / 4 == other->index / 4;
+}
+
+/* Whether a warp of the warpgroup that has not ended still has to ask for its share of the nth. */
+static bool others_lag(const struct mg_warp *w, uint32_t nth)
+{
+    const struct mg_block *b = w->block;
+    bool lag = false;
+    for (uint32_t k = w->index / 4 * 4; k < MG_MIN(w->index / 4 * 4 + 4, b->nwarps); k++)
+        lag |= b->warps[k].live && b->warps[k].multiplies < nth;
+    return lag;
+}
+
+/* Those of groups before the latest u.imm are done, in the order in which they were asked for, for all warps. */
 MG_HANDLER(mg__op_wgmma_wait)
 {
     struct mg_wgmmas *all = w->block->cluster->wgmmas;
     size_t kept = 0;
+    uint32_t nth = 0;
     (void)mask;
-    for (size_t i = 0; all && i < all->list.count; i++) {
+    for (size_t i = 0; all && i < all->list.count; i++)
+        if (all->list.at[i].warp == w && all->list.at[i].group > op->u.imm)
+            nth = MG_MAX(nth, all->list.at[i].nth);
+    if (nth && w->lags < LAGS && others_lag(w, nth)) {
+        w->lags++;
+        w->splits.at[w->current].pc = op;
+        w->stop = MG_STOP_WAIT;
+        return NULL;
+    }
+    w->lags = 0;
+    for (size_t i = 0; nth && i < all->list.count; i++) {
         struct flight *f = &all->list.at[i];
-        if (f->warp == w && f->group > op->u.imm) {
+        if (of_warpgroup(w, f->warp) && f->nth <= nth) {
             land(f);
             continue;
         }
@@ -230,7 +262,7 @@ MG_HANDLER(mg__op_wgmma_wait)
             all->list.at[kept] = *f;
         kept++;
     }
-    if (all)
+    if (nth)
         all->list.count = kept;
     tell(w, op, MG_SYNC_WGMMA_WAIT, (uint32_t)op->u.imm);
     return op + 1;

@@ -190,6 +190,7 @@ CASE(no_barrier, 0)
 }
 
 /* ---- pipelines: a warp that copies, a warpgroup that multiplies, tiles that go round ---- */
+/* A warpgroup multiplies as one: a thread that has waited speaks for all of it. */
 template <bool fault> __global__ void pipeline(const int *in, int *out)
 {
     __shared__ __align__(128) int tile[2][576];
@@ -198,7 +199,7 @@ template <bool fault> __global__ void pipeline(const int *in, int *out)
     if (threadIdx.x == 0)
         for (int s = 0; s < 2; s++) {
             begin(&full[s], 1);
-            begin(&empty[s], 128);
+            begin(&empty[s], 1);
         }
     __syncthreads();
     if (threadIdx.x >= 128) {
@@ -218,13 +219,12 @@ template <bool fault> __global__ void pipeline(const int *in, int *out)
         FENCE();
         MULTIPLY(d, tile[s], tile[s] + 512); // EXPECT: race/filled-too-soon tile
         COMMIT();
-        if (fault) {
-            arrive(&empty[s]);
+        if (!fault)
             WAIT_GROUP(0);
-        } else {
-            WAIT_GROUP(0);
+        if (threadIdx.x == 0)
             arrive(&empty[s]);
-        }
+        if (fault)
+            WAIT_GROUP(0);
     }
     WAIT_GROUP(0);
     PIN(d);
@@ -234,4 +234,50 @@ template <bool fault> __global__ void pipeline(const int *in, int *out)
 CASE(released_too_early, 0)
 {
     pipeline<fault><<<1, 160>>>(zeros(3456), zeros(128));
+}
+
+/* Of those that multiply one copies, too. Bytes of tile k are k + 1. */
+template <bool fault> __global__ void copies_for_all(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[2][576];
+    __shared__ uint64_t full[2];
+    const int steps = 6;
+    auto copy = [&](int k) {
+        if (threadIdx.x != 0 || k >= steps)
+            return;
+        expect(&full[k % 2], 2304);
+        LOAD(tile[k % 2], in + 576 * k, 2304, &full[k % 2]);
+    };
+    if (threadIdx.x == 0)
+        for (int s = 0; s < 2; s++)
+            begin(&full[s], 1);
+    __syncthreads();
+    copy(0);
+    copy(1);
+    int d[4] = {}, sum = 0;
+    for (int k = 0; k < steps; k++) {
+        const int s = k % 2;
+        sum += 32 * (k + 1) * (k + 1);
+        WAIT(&full[s], k / 2 & 1);
+        FENCE();
+        MULTIPLY(d, tile[s], tile[s] + 512); // EXPECT: race/async-copy tile
+        COMMIT();
+        if (!fault)
+            WAIT_GROUP(0);
+        copy(k + 2);
+        if (fault)
+            WAIT_GROUP(0);
+    }
+    WAIT_GROUP(0);
+    PIN(d);
+    if (!fault && (d[0] != sum || d[3] != sum))
+        __trap();
+    out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+CASE(copies_for_all, 0)
+{
+    int *in = zeros(3456);
+    for (int k = 0; k < 6; k++)
+        cudaMemset(in + 576 * k, k + 1, 2304);
+    copies_for_all<fault><<<1, 128>>>(in, zeros(128));
 }
