@@ -12,8 +12,8 @@
  *                decides again: an old value makes it go there in vain at worst. Or a compare-and-swap that expects a
  *                constant, where nothing else changes the place: a hash table's slot, which is empty until it is taken
  *
- * All count as strong or as MG_ORDER_POLL, which race with plain writes only. Where a value goes is followed register by register,
- * without regard to order; what is stored, passed to a function or used in an address is more than a flag.
+ * All count as strong or as MG_ORDER_POLL, which race with plain writes only. Where a value goes is followed register
+ * by register, without regard to order; what is stored, passed to a function or used in an address is more than a flag.
  */
 #include "check/check_priv.h"
 
