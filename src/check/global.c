@@ -158,7 +158,7 @@ static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_global;
     const struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
-    const uint32_t who = mg__order_pack(me);
+    const uint32_t who = mg__order_pack_warp(me);
     struct mg_order_row *row = NULL;
     uint64_t key = 0;
     if (l->race && b->order->partial)
@@ -166,15 +166,16 @@ static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block
     mg__access_lanes(a);
     for (uint32_t rest = l->race ? a->mask : 0; rest; rest &= rest - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        const uint32_t me_of = who | mg__order_pack_lane(lane);
         const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
         for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
             if (!row || u / 32 != key) {
                 key = u / 32;
                 row = mg__segment_row(&b->segments, u);
             }
-            if (!row || !(site->atomic   ? mg__quick_atomic_one(b->order, row, u % 32, who | lane << MG_WHO_LANE, false)
-                          : site->writes ? mg__quick_write_one(b->order, row, u % 32, who | lane << MG_WHO_LANE)
-                                         : mg__quick_read_one(b->order, row, u % 32, who | lane << MG_WHO_LANE, false)))
+            if (!row || !(site->atomic   ? mg__quick_atomic_one(b->order, row, u % 32, me_of, false)
+                          : site->writes ? mg__quick_write_one(b->order, row, u % 32, me_of)
+                                         : mg__quick_read_one(b->order, row, u % 32, me_of, false)))
                 return false;
         }
     }
@@ -247,7 +248,7 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
     if (l->race) {
         struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
         if (b->order->partial ||
-            !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack(me), writes, a->pattern))
+            !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack_warp(me), writes, a->pattern))
             return quick_apart(w, b, a, site, k);
         b->order->now += writes;
     }

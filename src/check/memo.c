@@ -12,7 +12,7 @@ struct shape {          /* on its way to a memo; the arrays have room for MG_MEM
 /* The lanes of `lane` and lane i. */
 static uint32_t both(uint32_t lane, unsigned i)
 {
-    return mg__order_both((lane & MG_WHO_LANES) >> MG_WHO_LANE, i) << MG_WHO_LANE;
+    return mg__order_both((lane & MG_WHO_LANES) >> MG_WHO_NUMBER, 2 * i + 1) << MG_WHO_NUMBER;
 }
 
 static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32_t width, unsigned unit)
@@ -41,7 +41,7 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
             unsigned seen = 0;
             if (dense) {
                 seen = lane[at] != 0;
-                lane[at] = (seen ? both(lane[at], i) : i << MG_WHO_LANE) | TAKEN;
+                lane[at] = (seen ? both(lane[at], i) : mg__order_pack_lane(i)) | TAKEN;
                 if (!seen)
                     s->unit[m->n++] = at;
             } else {
@@ -51,7 +51,7 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
                     if (m->n == MG_MEMO_UNITS)
                         return false;
                     s->unit[m->n] = at;
-                    lane[m->n++] = i << MG_WHO_LANE;
+                    lane[m->n++] = mg__order_pack_lane(i);
                     seen = 0;
                 } else {
                     lane[seen] = both(lane[seen], i);
@@ -79,11 +79,11 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
         runs += s->unit[k] != s->unit[k - 1] + 1;
     m->apart = runs * 4 > m->n;
     m->in_a_row = !m->twice;
-    m->first = (uint8_t)(lane[0] >> MG_WHO_LANE);
+    m->first = (uint8_t)(lane[0] >> MG_WHO_NUMBER >> 1);
     m->units = 0;
     for (unsigned k = 0; k < m->n; k++) {
         const unsigned at = m->n == span ? k : s->unit[k];
-        m->in_a_row &= lane[k] == lane[0] + (at << MG_WHO_LANE);
+        m->in_a_row &= lane[k] == lane[0] + (2 * at << MG_WHO_NUMBER);
         m->units |= span <= 32 ? 1u << at : 0;
     }
     m->in_order = m->in_a_row && m->n == span && span == 32;

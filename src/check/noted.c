@@ -188,7 +188,7 @@ static void read_note(struct worker *w, struct reading *r, uint64_t k, const str
     struct block *b = r->block;
     const uint64_t unit = (uint32_t)note >> 2;
     const uint32_t warp = warp_of(note),
-                   who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack */
+                   who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack_warp */
     if (r->met && !s->bytes && !mg__shadow_was_written(&b->shared, unit, unit + s->memo->span - 1))
         return;
     mg__order_uses(b->order, warp, s->access.mask, false);

@@ -394,7 +394,8 @@ bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_w
         return time <= pairs[me.lane][who.lane];
     /* Which lanes of the group it was is not known: any of those that have not met counts as one. */
     const struct mg_order_idle *idle = &o->idle[me.global][me.warp];
-    const uint32_t may = mg__order_lanes(who.lane) & o->live[me.warp] & ~(time >= idle->since ? idle->lanes : 0);
+    const uint32_t may =
+        mg__order_lanes(mg__order_number(who.lane)) & o->live[me.warp] & ~(time >= idle->since ? idle->lanes : 0);
     for (unsigned k = 0; k < 32; k++)
         if (may >> k & 1 && k != me.lane && time > pairs[me.lane][k])
             return false;
@@ -433,7 +434,8 @@ static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed,
                 return;
             me.others = old.others;
             if (old.lane != me.lane && !mg__order_before(o, *time, old, me))
-                me.lane = (uint8_t)mg__order_both(old.lane, me.lane);
+                me.lane =
+                    (uint8_t)mg__order_numbered(mg__order_both(mg__order_number(old.lane), mg__order_number(me.lane)));
         } else if (!mg__order_before(o, *time, old, me) &&
                    !(old.class != MG_ORDER_PLAIN && me.class == MG_ORDER_PLAIN)) {
             old.others = true;

@@ -47,30 +47,34 @@ struct mg_order_row {
     uint32_t w_time[32], r_time[32], w_who[32], r_who[32];
 };
 
-/* Groups and lanes are numbered as a heap's nodes: 1 is the warp, 2n and 2n + 1 the halves of n, 32 and more a lane. */
-static inline uint32_t mg__order_node(uint32_t lane)
+/* Groups and lanes as numbers of 6 bits: twice the first lane and the group's size, 1 for a lane. A tree's nodes, from
+ * left to right. */
+static inline uint32_t mg__order_number(uint32_t lane)
 {
-    return lane < MG_ORDER_MANY ? lane + 32 : lane - MG_ORDER_MANY + 1;
+    if (lane < MG_ORDER_MANY)
+        return 2 * lane + 1;
+    const uint32_t node = lane - MG_ORDER_MANY + 1, level = 31u - (uint32_t)__builtin_clz(node); /* of a heap */
+    return (2 * (node - (1u << level)) + 1) << (5 - level);
 }
-/* The lanes that it stands for. */
-static inline uint32_t mg__order_lanes(uint32_t lane)
+static inline uint32_t mg__order_numbered(uint32_t number)
 {
-    uint32_t node = mg__order_node(lane), n = 1;
-    for (; node < 32; node *= 2)
-        n *= 2;
-    return (n == 32 ? ~0u : (1u << n) - 1) << (node - 32);
+    const uint32_t level = number ? (uint32_t)__builtin_ctz(number) : 0;
+    return level ? (1u << (5 - level)) + (number >> (level + 1)) - 1 + MG_ORDER_MANY : number >> 1;
 }
-/* The least that stands for both; without branches, for quick.c asks for many at once. */
+/* The least that stands for both. */
 static inline uint32_t mg__order_both(uint32_t a, uint32_t b)
 {
-    const uint32_t x = mg__order_node(a), y = mg__order_node(b);
-    const uint32_t over_x = (uint32_t)((x < 32) + (x < 16) + (x < 8) + (x < 4) + (x < 2)); /* levels above the lanes */
-    const uint32_t over_y = (uint32_t)((y < 32) + (y < 16) + (y < 8) + (y < 4) + (y < 2));
-    const uint32_t first = MG_MIN(x << over_x, y << over_y);
-    const uint32_t last = MG_MAX(((x + 1) << over_x) - 1, ((y + 1) << over_y) - 1), differ = first ^ last;
-    const uint32_t over = (uint32_t)((differ > 0) + (differ > 1) + (differ > 3) + (differ > 7) + (differ > 15));
-    const uint32_t node = first >> over;
-    return node < 32 ? node - 1 + MG_ORDER_MANY : node - 32;
+    uint32_t over = (a & -a) | (b & -b) | (a ^ b);
+    over |= over >> 1;
+    over |= over >> 2;
+    over |= over >> 4;
+    return (a | over) ^ over >> 1;
+}
+/* The lanes that one stands for, by its number. */
+static inline uint32_t mg__order_lanes(uint32_t number)
+{
+    const uint32_t n = number & -number;
+    return (n == 32 ? ~0u : (1u << n) - 1) << (number - n) / 2;
 }
 
 struct mg_order_copies { /* a warp's asynchronous copies */
@@ -170,20 +174,28 @@ void mg__order_seen(struct mg_order *order, uint32_t warp, uint32_t of, uint32_t
 void mg__order_learn(struct mg_order *order, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS]);
 
 /* ---- accesses ---- */
-/* Where the lane is in 32 bits: from this bit on, in these; several of the warp. */
-#define MG_WHO_LANE 21
-#define MG_WHO_LANES (63u << MG_WHO_LANE)
-#define MG_WHO_MANY (MG_ORDER_MANY << MG_WHO_LANE)
+/* Where a lane's or group's number is in 32 bits: from this bit on, in these. */
+#define MG_WHO_NUMBER 21
+#define MG_WHO_LANES (63u << MG_WHO_NUMBER)
+/* All but the lane. */
+static inline uint32_t mg__order_pack_warp(struct mg_order_who w)
+{
+    return (uint32_t)w.site | (w.warp & 31u) << 16 | (uint32_t)w.class << 27 | (uint32_t)w.async << 29 |
+           (uint32_t)w.others << 30 | (uint32_t)(w.warp >> 5) << 31;
+}
+static inline uint32_t mg__order_pack_lane(uint32_t lane)
+{
+    return (2 * lane + 1) << MG_WHO_NUMBER;
+}
 static inline uint32_t mg__order_pack(struct mg_order_who w)
 {
-    return (uint32_t)w.site | (w.warp & 31u) << 16 | (uint32_t)w.lane << MG_WHO_LANE | (uint32_t)w.class << 27 |
-           (uint32_t)w.async << 29 | (uint32_t)w.others << 30 | (uint32_t)(w.warp >> 5) << 31;
+    return mg__order_pack_warp(w) | mg__order_number(w.lane) << MG_WHO_NUMBER;
 }
 static inline struct mg_order_who mg__order_unpack(uint32_t v)
 {
     return (struct mg_order_who){.site = (uint16_t)v,
                                  .warp = (uint8_t)((v >> 16 & 31) | v >> 31 << 5),
-                                 .lane = (uint8_t)(v >> MG_WHO_LANE & 63),
+                                 .lane = (uint8_t)mg__order_numbered(v >> MG_WHO_NUMBER & 63),
                                  .class = (uint8_t)(v >> 27 & 3),
                                  .async = v >> 29 & 1,
                                  .others = v >> 30 & 1};

@@ -25,8 +25,8 @@
 /* `who`, of the lanes that were there as well. */
 static inline uint32_t with_lanes(uint32_t who, uint32_t old)
 {
-    const uint32_t mine = (who & MG_WHO_LANES) >> MG_WHO_LANE, theirs = (old & MG_WHO_LANES) >> MG_WHO_LANE;
-    return (who & ~MG_WHO_LANES) | mg__order_both(mine, theirs) << MG_WHO_LANE;
+    const uint32_t mine = (who & MG_WHO_LANES) >> MG_WHO_NUMBER, theirs = (old & MG_WHO_LANES) >> MG_WHO_NUMBER;
+    return (who & ~MG_WHO_LANES) | mg__order_both(mine, theirs) << MG_WHO_NUMBER;
 }
 
 /* The place was used at `time`, since the floor, by `*slot`; `*who` comes as well, whose warp's lanes have all met at
@@ -48,7 +48,7 @@ static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t 
  * nobody else has done the like. */
 static inline bool own(uint32_t old, uint32_t time, uint32_t who, uint32_t met)
 {
-    const bool same_lane = !(((old ^ who) & MG_WHO_LANES) | (old & MG_WHO_MANY)),
+    const bool same_lane = !(((old ^ who) & MG_WHO_LANES) | (~old & 1u << MG_WHO_NUMBER)),
                others = ((old ^ who) & WARP_BITS) | (old & (OTHERS | AGENT));
     return (same_lane | (time <= met)) & !others;
 }
@@ -443,7 +443,7 @@ static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struc
             s->fresh[r] |= mg__held_units(lanes, lane);
         }
         for (unsigned k = 0; k < lanes->each; k++) {
-            uint32_t who = h->who | lane << MG_WHO_LANE;
+            uint32_t who = h->who | mg__order_pack_lane(lane);
             if (time[k] > o->floor && !joins(&slot[k], &who, time[k], h->met))
                 continue;
             time[k] = h->now;
@@ -491,12 +491,13 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
 {
     uint32_t before_it[32], bad = 0, several = 0; /* lanes on a unit that another one of the warp has read */
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t differ = l->r[i] ^ (who | i << MG_WHO_LANE), read = l->read[i];
+        const uint32_t differ = l->r[i] ^ (who | mg__order_pack_lane(i)), read = l->read[i];
         const bool many = (read > m.floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (read > m.met);
         several |= many ? 1u << i : 0;
     }
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t me = who | i << MG_WHO_LANE, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
+        const uint32_t me = who | mg__order_pack_lane(i), time = l->time[i], read = l->read[i], w = l->w[i],
+                       r = l->r[i];
         const bool before = time - m.least <= m.floor - m.least, recent = read > m.floor,
                    other = recent & (((r ^ me) & WARP_BITS) != 0);
         const bool no = !(before | ((time > m.floor) & own(w, time, me, m.met))) | ((w & ASYNC) != 0) |
@@ -515,7 +516,8 @@ MG_WIDE static bool may_not_write(const struct lanes *l, struct moment m, uint32
 {
     uint32_t bad = 0;
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t me = who | i << MG_WHO_LANE, time = l->time[i], read = l->read[i], w = l->w[i], r = l->r[i];
+        const uint32_t me = who | mg__order_pack_lane(i), time = l->time[i], read = l->read[i], w = l->w[i],
+                       r = l->r[i];
         const bool no = (((w | r) & ASYNC) != 0) | ((time > m.floor) & !own(w, time, me, m.met)) |
                         ((read > m.floor) & !own(r, read, me, m.met));
         bad |= (uint32_t)no & mask >> i;
@@ -542,7 +544,7 @@ static bool lanes_at_once(struct mg_shadow *s, const struct mg_access *a, unsign
     if (writes ? may_not_write(&l, now, a->mask, who) : may_not_read(&l, now, a->mask, who))
         return false;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << MG_WHO_LANE;
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | mg__order_pack_lane(lane);
         const uint32_t r = l.cell[lane] / ROW_WORDS, at = l.cell[lane] % 32;
         uint32_t *const cell = words + l.cell[lane];
         if (writes) {
@@ -571,7 +573,7 @@ static inline __attribute__((always_inline)) bool each_lane(struct mg_shadow *s,
     uint32_t units = 0; /* of that row, so far */
     bool good = true;
     for (uint32_t rest = a->mask; rest && good; rest &= rest - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << MG_WHO_LANE;
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | mg__order_pack_lane(lane);
         uint64_t u = a->address[lane] >> unit;
         for (uint32_t k = 0, n = 1; k < each && good; k += n, u += n) {
             if (u / 32 != row) {

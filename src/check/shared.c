@@ -139,7 +139,7 @@ static inline bool quick(struct worker *w, struct block *b, struct mg_access *a,
         return false;
     struct mg_order_who me = {
         .site = site->number, .warp = (uint8_t)a->warp, .class = site->class, .async = site->async};
-    uint32_t who = mg__order_pack(me);
+    uint32_t who = mg__order_pack_warp(me);
     if (site->async) {
         mg__shadow_settle(b->order, &b->shared);
         b->shared.odd = ~0u;

@@ -72,7 +72,7 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
     if (least < site->lo || most + a->width > site->hi)
         return false;
     const struct mg_memo *memo = mg__memos_find(&w->learnt.memos, a, unit);
-    uint32_t who = (uint32_t)site->number | a->warp << 16; /* as mg__order_pack */
+    uint32_t who = (uint32_t)site->number | a->warp << 16; /* as mg__order_pack_warp */
     mg__order_uses(b->order, a->warp, a->mask, false);
     return memo && mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, true);
 }

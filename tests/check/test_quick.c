@@ -85,7 +85,7 @@ static bool lane_by_lane(struct history *h, const struct mg_access *a, enum mg_l
 static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *memos, const struct mg_access *a,
                     bool writes, bool init, struct mg_order_who me)
 {
-    uint32_t who = mg__order_pack(me);
+    uint32_t who = mg__order_pack_warp(me);
     const enum mg_lanes what = writes ? MG_LANES_WRITE : MG_LANES_READ;
     if (me.class == MG_ORDER_STRONG && h->global)
         return false;
