@@ -30,7 +30,8 @@ static bool masks; /* and moves of some of the elements of a vector, of whatever
 static const char *const allocation[] = {"", "-grow-region-complexity-budget=300"};
 
 /* Code may be made while the process ends, when LLVM takes itself apart: that is waited for, and no more is made. It is
- * registered behind what LLVM has registered, and so comes first. */
+ * registered behind what LLVM has registered, and so comes first: LLVM makes some of its tables (of value types) with
+ * the first code, so set_up has it make some. */
 static void end_making(void)
 {
     if (getpid() != process) /* one that was forked off has nobody to wait for */
@@ -40,6 +41,27 @@ static void end_making(void)
     ending = true;
     for (unsigned k = 0; k < MG_ENGINE_EFFORTS; k++)
         pthread_mutex_unlock(&makers[k].lock);
+}
+
+/* Code of an empty function. */
+static bool make_first(const struct maker *by)
+{
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("first", by->context);
+    LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(by->context), NULL, 0, false);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(by->context);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(by->machine);
+    LLVMMemoryBufferRef object = NULL;
+    LLVMSetModuleDataLayout(module, layout);
+    LLVMPositionBuilderAtEnd(
+        b, LLVMAppendBasicBlockInContext(by->context, LLVMAddFunction(module, "first", nothing), "entry"));
+    LLVMBuildRetVoid(b);
+    const bool good = !LLVMTargetMachineEmitToMemoryBuffer(by->machine, module, LLVMObjectFile, NULL, &object);
+    if (object)
+        LLVMDisposeMemoryBuffer(object);
+    LLVMDisposeTargetData(layout);
+    LLVMDisposeBuilder(b);
+    LLVMDisposeModule(module);
+    return good;
 }
 
 static bool set_up(const char **reason)
@@ -73,6 +95,8 @@ static bool set_up(const char **reason)
     LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(features);
     process = getpid();
+    for (unsigned k = 0; k < MG_ENGINE_EFFORTS && done; k++)
+        done = make_first(&makers[k]);
     done = done && atexit(end_making) == 0;
     return done;
 }

@@ -129,6 +129,11 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live);
 bool mg__warp_choose(struct mg_warp *w);                 /* makes a runnable leaf current; false: none */
 void mg__warp_load(struct mg_warp *w);                   /* the current leaf is run next */
 void mg__warp_run(struct mg_warp *w);                    /* runs the current leaf until it stops */
+/* steps.c: what a handler may keep of its op. */
+static inline const struct mg_op *mg__lasting(const struct mg_warp *w, const struct mg_op *op)
+{
+    return op == w->copy ? w->copied : op;
+}
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
 void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */

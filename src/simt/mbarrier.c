@@ -322,7 +322,7 @@ static void give_way(struct mg_warp *w, const struct mg_op *op, unsigned lane, u
     w->outside += w->block->poll_reach & 1;
     w->block->polled = true;
     w->wanted = word;
-    w->wanted_by = op;
+    w->wanted_by = mg__lasting(w, op);
     w->wanted_lane = lane;
     w->waits = op->mode & MG_WAIT_ALONE;
 }

@@ -145,7 +145,7 @@ struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_
             !(r = aligned_alloc(_Alignof(struct mg_rows), sizeof *r)))
             return NULL;
         memset(r, 0, sizeof *r);
-        r->op = op;
+        r->op = mg__lasting(w, op);
         r->shift = (uint8_t)__builtin_ctz(m->width * m->vec);
         r->told = run->want_shapes;
         r->counts_lines = m->kind == MG_ACCESS_LD || m->kind == MG_ACCESS_ST;

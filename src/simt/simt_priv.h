@@ -404,7 +404,8 @@ struct mg_warp {
     const struct mg_op *refused; /* where compiled code could have gone on, but for the registers */
     uint8_t place;
     bool interpreted; /* until it can */
-    bool followed;    /* an observer wants its steps */
+    bool followed;    /* an observer wants its steps: the handler that runs has a copy of this op */
+    const struct mg_op *copied, *copy;
     bool told;        /* that it has come to the barrier at which it stands */
     bool has_some;    /* blocks for some lanes: the kernel has them, or a function that it calls */
     /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */

@@ -69,7 +69,10 @@ static const struct mg_op *run_one(struct mg_warp *w, const struct mg_op *op)
         op++;
     }
     struct mg_op copy[2] = {*op, {.fn = stop_here}};
+    w->copied = op;
+    w->copy = copy;
     const struct mg_op *next = copy->fn(w, copy, mask);
+    w->copied = w->copy = NULL;
     if (next == &copy[1])
         return op + 1;
     put_back(w, copy, op);

@@ -55,7 +55,7 @@ struct mg_touched *mg__touched_window(struct mg_warp *w, const struct mg_op *op)
         most = MG_MAX(most, at);
     }
     mg__touched_settle(w->worker, t);
-    t->op = op;
+    t->op = mg__lasting(w, op);
     t->astray = t->served >= SERVES ? 0 : t->astray + 1;
     t->served = 0;
     t->open = open_window(w, t, least, most);
