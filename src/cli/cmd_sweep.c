@@ -117,6 +117,14 @@ static bool is_word(const char *text, size_t n, const char *more)
     return n > 0;
 }
 
+static bool all_numbers(const struct mg_sweep_axis *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->values[i][strspn(a->values[i], "0123456789")] || !strtoull(a->values[i], NULL, 10))
+            return false;
+    return true;
+}
+
 static int add_axis(struct sweep *s, const char *name, size_t length, const char *list)
 {
     struct mg_sweep_axis *a = &s->all.axes[s->all.naxes];
@@ -151,9 +159,14 @@ static int apply(void *arg, int id, const char *value)
     char *end;
     switch (id) {
     case OPT_BLOCK:
-        return add_axis(s, "BLOCK", 5, value);
-    case OPT_SIZE:
-        return add_axis(s, "SIZE", 4, value);
+    case OPT_SIZE: {
+        const char *name = id == OPT_BLOCK ? "BLOCK" : "SIZE";
+        int result = add_axis(s, name, strlen(name), value);
+        if (result < 0 && !all_numbers(&s->all.axes[s->all.naxes - 1]))
+            result = mg__cli_complain(NULL, "--%s %s: numbers from 1 are needed; -D %s=%s takes words",
+                                      id == OPT_BLOCK ? "block" : "size", value, name, value);
+        return result;
+    }
     case OPT_BOARD:
         return add_axis(s, "board", 5, value);
     case OPT_DEFINE:
@@ -523,6 +536,8 @@ int mg__cmd_sweep(int argc, char **argv)
         result = check_axes(&s);
     if (result < 0)
         result = describe(&s);
+    if (result < 0)
+        result = mg__sweep_begin(&s.all);
     if (result < 0)
         result = mg__sweep_read(&s.all);
     if (result < 0) {

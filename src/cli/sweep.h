@@ -32,6 +32,8 @@ struct mg_sweep {
 const char *mg__sweep_value(const struct mg_sweep *sweep, unsigned point, unsigned axis);
 
 /* ---- sweep_file.c ---- */
+/* Empties a file of failures alone. Returns -1, or the status to exit with. */
+int mg__sweep_begin(const struct mg_sweep *sweep);
 /* Reads what the file has, if there is one. Returns -1, or the status to exit with: it is another sweep's. */
 int mg__sweep_read(struct mg_sweep *sweep);
 /* Adds the point's line, and takes over what others have added; both under a lock. False: it could not be written. */

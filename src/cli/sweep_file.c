@@ -3,7 +3,8 @@
  * Processes on several machines may write it at once. Who has a point locks the file, reads what is there, adds its
  * line in its place and puts the new file where the old one was: what is read is always whole. The lock is the file's
  * own; whoever gets it on a file that has been replaced meanwhile asks again. The last file has the same bytes however
- * many processes there were.
+ * many processes there were. A file of failures alone, all of this sweep's points or of another sweep, has nothing to
+ * lose: who begins empties it.
  */
 #include "sweep.h"
 
@@ -100,6 +101,22 @@ static char *slurp(int fd, size_t *size)
     return text.at;
 }
 
+/* Whether the file of a sweep has no times, and more than a part of this sweep's points. */
+static bool is_useless(const struct mg_sweep *s, const char *text)
+{
+    static const char head[] = "{\"margay\": {\"version\": ";
+    size_t at = strcspn(text, "\n");
+    unsigned n = 0;
+    bool mine = at == strlen(s->header) && !memcmp(text, s->header, at);
+    bool useless = text[at] && !strncmp(text, head, strlen(head));
+    for (const char *line = text + at; useless && line[0] && line[1]; line += 1 + strcspn(line + 1, "\n"), n++) {
+        json_t *root = json_loadb(line + 1, strcspn(line + 1, "\n"), 0, NULL);
+        useless = json_is_integer(json_object_get(root, "point")) && json_is_string(json_object_get(root, "failed"));
+        json_decref(root);
+    }
+    return useless && n && (!mine || n >= s->npoints);
+}
+
 /* Returns -1, or the status to exit with. */
 static int read_all(struct mg_sweep *s, int fd)
 {
@@ -125,18 +142,6 @@ static int read_all(struct mg_sweep *s, int fd)
     return result;
 }
 
-int mg__sweep_read(struct mg_sweep *s)
-{
-    int fd = open(s->file, O_RDWR | O_CREAT | O_CLOEXEC, 0666), error = errno; /* before any point is run for nothing */
-    if (fd < 0 && (error == EACCES || error == EROFS))
-        fd = open(s->file, O_RDONLY | O_CLOEXEC); /* of one that is whole */
-    if (fd < 0)
-        return mg__cli_complain(NULL, "%s: %s; --output names another file for the results", s->file, strerror(error));
-    int result = read_all(s, fd);
-    close(fd);
-    return result;
-}
-
 /* The file, locked, and still the one of that name. -1: it cannot be had. */
 static int lock(const char *file)
 {
@@ -155,6 +160,31 @@ static int lock(const char *file)
             return fd;
         close(fd);
     }
+}
+
+int mg__sweep_begin(const struct mg_sweep *s)
+{
+    int fd = lock(s->file), result = -1;
+    size_t size = 0;
+    char *text = fd >= 0 ? slurp(fd, &size) : NULL;
+    if (text && is_useless(s, text) && ftruncate(fd, 0) != 0)
+        result = mg__cli_complain(NULL, "%s: %s", s->file, strerror(errno));
+    free(text);
+    if (fd >= 0)
+        close(fd);
+    return result; /* a file that cannot be had is told of by who reads it */
+}
+
+int mg__sweep_read(struct mg_sweep *s)
+{
+    int fd = open(s->file, O_RDWR | O_CREAT | O_CLOEXEC, 0666), error = errno; /* before any point is run for nothing */
+    if (fd < 0 && (error == EACCES || error == EROFS))
+        fd = open(s->file, O_RDONLY | O_CLOEXEC); /* of one that is whole */
+    if (fd < 0)
+        return mg__cli_complain(NULL, "%s: %s; --output names another file for the results", s->file, strerror(error));
+    int result = read_all(s, fd);
+    close(fd);
+    return result;
 }
 
 static bool write_all(const struct mg_sweep *s)

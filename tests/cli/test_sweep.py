@@ -157,9 +157,23 @@ class Sweep(unittest.TestCase):
         self.assertIn("PTX is for compute_90", done.stdout)
         self.assertIn("something else", self.margay("sweep", "--block", "128", "--output", "f.json", "./k", "{BLOCK}", status=2).stderr)
         self.assertIn("nothing would change", self.margay("sweep", "--block", "96,128", "./k", status=2).stderr)
-        for wrong in (["--block", "9..3"], ["--block", "1,,2"], ["--block", "x y"], ["-D", "A"], ["--jobs", "0", "--block", "1"],
+        for wrong in (["--block", "9..3"], ["--block", "1,,2"], ["--block", "x y"], ["--block", "abc"],
+                      ["--block", "64,0"], ["--size", "big"], ["-D", "A"], ["--jobs", "0", "--block", "1"],
                       ["--block", "1", "--block", "2"], []):
             self.assertIn("margay: error:", self.margay("sweep", *wrong, "./k", "{BLOCK}", status=2).stderr)
+
+    def test_failures_alone_are_not_kept(self):
+        """A sweep of which no value could be run stands in nobody's way, not even in its own."""
+        failed = self.margay("sweep", "--block", "96", "--output", "n.json", "./k", "{BLOCK}", status=2)
+        self.assertIn("exit status 3", failed.stdout)
+        self.margay("sweep", "--block", "128", "--launches", "1", "--output", "n.json", "./k", "{BLOCK}")
+        with open(os.path.join(self.dir, "part.cu"), "w") as file:
+            file.write('#include "part.h"\n' + SOURCE)
+        again = ["sweep", "--block", "64,128", "--launches", "1", "--output", "again.json", "part.cu"]
+        self.assertIn("part.h", self.margay(*again, status=2).stdout)
+        with open(os.path.join(self.dir, "part.h"), "w"):
+            pass
+        self.assertIn("best", self.margay(*again).stdout)
 
     def test_results_that_cannot_be_kept(self):
         """It is said before anything is run, and why."""
