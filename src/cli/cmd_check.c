@@ -103,10 +103,11 @@ static int verdict(const struct mg_session *s, int program_status)
         return MG_EXIT_FINDINGS;
     if (s->launches && !s->checked)
         return mg__cli_complain(o, "nothing was checked: this CUDA runtime runs kernels but does not check them");
-    if (s->stopped)
-        return mg__cli_complain(o, "not everything was checked: a kernel stopped with the error above");
+    if (s->unexplained && !s->launches)
+        return mg__cli_complain(o, "nothing was checked: the run failed with the error above");
     if (s->unexplained)
-        return mg__cli_complain(o, "not everything was checked: a call failed with the error above");
+        return mg__cli_complain(o, "not everything was checked: a %s with the error above",
+                                s->stopped ? "kernel stopped" : "call failed");
     if (s->damaged)
         return mg__cli_complain(o, "not everything was checked: records of the run were lost");
     if (s->signalled && !s->launches && !s->findings.at.count)

@@ -274,9 +274,10 @@ struct cudart_api {
 };
 enum { CUDART_V12 = 1, CUDART_V13 = 2 };
 extern const struct cudart_api mg__cudart_api[]; /* ends with a NULL name */
-void mg__cudart_redirect(void *self);            /* self: any address inside this library */
+/* self: any address inside this library. The environment is given, as the C library has not read it yet. */
+void mg__cudart_redirect(void *self, char *const *environment);
 /* The constructor of libcudart.so.12 or .13. */
-__attribute__((visibility("default"))) void mg__cudart_start(unsigned version);
+__attribute__((visibility("default"))) void mg__cudart_start(unsigned version, char *const *environment);
 
 /* The entry point that the thread is in, for what checks say. */
 struct cudart_call {

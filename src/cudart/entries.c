@@ -50,10 +50,10 @@ __attribute__((used)) static const void *const looked_up[] = {(const void *)marg
                                                               (const void *)margay_hosted_missing};
 
 /* With libcudart.so.12 and .13 both preloaded, the first to come redirects. */
-void mg__cudart_start(unsigned version)
+void mg__cudart_start(unsigned version, char *const *environment)
 {
     static atomic_int claimed;
     mg__cudart.version = version;
     if (!atomic_exchange(&claimed, 1))
-        mg__cudart_redirect((void *)mg__cudart_start);
+        mg__cudart_redirect((void *)mg__cudart_start, environment);
 }

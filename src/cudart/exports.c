@@ -22,10 +22,11 @@
 #undef API
 #undef API_LATER
 
-void mg__cudart_start(unsigned version);
+void mg__cudart_start(unsigned version, char *const *environment);
 
 /* Linked with -z initfirst: this runs before the constructors of every other object, which register their fatbins. */
-__attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void start(int argc, char **argv, char **environment)
 {
-    mg__cudart_start(MARGAY_CUDART);
+    (void)argc, (void)argv;
+    mg__cudart_start(MARGAY_CUDART, environment);
 }

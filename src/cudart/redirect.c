@@ -60,6 +60,27 @@ static void say(const char *a, const char *b, const char *c)
             return;
 }
 
+/* Told on standard error, or as a record where the command listens, which tells it in its own way and knows then that
+ * no call of CUDA was to come. */
+_Noreturn static void give_up(char *const *environment, const char *a, const char *path, const char *b,
+                              const char *advice)
+{
+    static const char name[] = "MARGAY_REPORT=";
+    const char *target = NULL;
+    struct mg_report_writer *report = NULL;
+    struct mg_diag diag = {0};
+    for (; environment && *environment && !target; environment++)
+        if (!strncmp(*environment, name, strlen(name)))
+            target = *environment + strlen(name);
+    mg__diag_set(&diag, MG_ERR_UNSUPPORTED, "%s%s%s", a, path, b);
+    mg__diag_hint(&diag, "%s", advice);
+    if (!target || mg__report_open(target, &(struct mg_report_device){.name = ""}, &report) != MG_OK ||
+        mg__report_error(report, "", &diag) != MG_OK)
+        say(diag.message, ". ", advice);
+    mg__report_close(report);
+    _exit(EXIT_STATUS);
+}
+
 /* ---- ELF ---- */
 static bool inside(const struct image *image, uint64_t offset, uint64_t size)
 {
@@ -314,48 +335,52 @@ static bool is_in(const struct dl_phdr_info *info, uintptr_t address)
     return false;
 }
 
-/* What cannot be redirected ends the process if it is there from the start; of what is opened later, the user is told,
- * and its calls fail. */
-static bool look_at(const struct dl_phdr_info *info, bool program, bool later)
+struct start {
+    uintptr_t self; /* an address of this library, which is not looked at */
+    char *const *environment;
+};
+
+/* What cannot be redirected ends the process if it is there from the start; of what is opened later, for which there is
+ * no `start`, the user is told, and its calls fail. */
+static bool look_at(const struct dl_phdr_info *info, bool program, const struct start *start)
 {
     const char *path = program ? "/proc/self/exe" : info->dlpi_name;
     struct image image;
     struct symbols all, dynamic;
-    bool failed = false;
     if (!image_open(path, &image))
         return false; /* the vdso, say */
     bool device_code = section(&image, 0, ".nv_fatbin"), redirected = false;
     bool have_dynamic = symbols_of(&image, SHT_DYNSYM, &dynamic);
     if (symbols_of(&image, SHT_SYMTAB, &all) && defined_function(symbol_named(&all, "__cudaRegisterFatBinary"))) {
         redirected = redirect_object(info, &all);
-        failed = !redirected;
-        if (failed)
+        if (!redirected && !start)
             say("the CUDA runtime inside ", path, " could not be redirected; relink it with nvcc -cudart shared");
-    } else if (program && device_code && !(have_dynamic && symbol_named(&dynamic, "__cudaRegisterFatBinary"))) {
-        failed = true;
-        say("this program carries the CUDA runtime inside and has no symbol table by which to find it; relink it "
-            "without -s "
-            "and do not strip it, or link with nvcc -cudart shared",
-            "", "");
+        else if (!redirected)
+            give_up(start->environment, "the CUDA runtime inside ", path, " could not be redirected",
+                    "Relink it with nvcc -cudart shared.");
+    } else if (program && device_code && start &&
+               !(have_dynamic && symbol_named(&dynamic, "__cudaRegisterFatBinary"))) {
+        give_up(start->environment,
+                "this program carries the CUDA runtime inside and has no symbol table by which to find it", "", "",
+                "Relink it without -s and do not strip it, or link with nvcc -cudart shared.");
     }
-    if (failed && !later)
-        _exit(EXIT_STATUS);
     image_close(&image);
     return redirected;
 }
 
-static int look_at_all(struct dl_phdr_info *info, size_t size, void *self)
+static int look_at_all(struct dl_phdr_info *info, size_t size, void *arg)
 {
+    const struct start *start = arg;
     (void)size;
     atomic_store(&looked_at_all, info->dlpi_adds);
-    if (!is_in(info, (uintptr_t)self)) /* not ourselves */
-        look_at(info, !info->dlpi_name || !*info->dlpi_name, false);
+    if (!is_in(info, start->self))
+        look_at(info, !info->dlpi_name || !*info->dlpi_name, start);
     return 0;
 }
 
-void mg__cudart_redirect(void *self)
+void mg__cudart_redirect(void *self, char *const *environment)
 {
-    dl_iterate_phdr(look_at_all, self);
+    dl_iterate_phdr(look_at_all, &(struct start){(uintptr_t)self, environment});
 }
 
 /* ---- objects that are opened later ---- */
@@ -372,7 +397,7 @@ static int look_at_caller(struct dl_phdr_info *info, size_t size, void *arg)
         return 1; /* the process is starting: all have been seen */
     if (!is_in(info, caller->at))
         return 0;
-    caller->redirected = look_at(info, false, true);
+    caller->redirected = look_at(info, false, NULL);
     return 1;
 }
 

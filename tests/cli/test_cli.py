@@ -314,7 +314,7 @@ MARGAY_DEVICES=(none)
         r = self.margay("check", FAKE, "missing")
         self.check(r, 2, "")
         self.assertIn("cudaFancy is not simulated", r.err)
-        self.assertIn("not everything was checked: a call failed with the error above", r.err)
+        self.assertIn("nothing was checked: the run failed with the error above", r.err)
         self.assertNotIn("no findings", r.err)
         self.assertNotIn("a kernel stopped", r.err)
 

@@ -1,6 +1,6 @@
 // stripped.cu - a static runtime that cannot be found: told before main, with what to do.
 // EXIT: 2
-// STDERR: relink it without -s
+// STDERR: Relink it without -s
 // STDERR: -cudart shared
 #include <cstdio>
 
