@@ -39,6 +39,10 @@ struct run {
     struct mg_arena held_arena;        /* check: errors wait until it is known whether a finding stands for them */
     MG_VEC(struct held_error *) held;
     bool progress_shown, noted;
+    struct mg_strbuf under_way;   /* the kernel of the launch that the last record was about, if that has not ended */
+    uint64_t under_way_at;        /* when it came, mg__clock_ns */
+    uint64_t blocks_done, blocks; /* of it, */
+    double under_way_for;         /* and so many seconds */
     double progress_next; /* seconds of the launch, before which nothing is shown where there is no terminal */
     char libdir[PATH_MAX];
     unsigned cudart;     /* 12 or 13 */
@@ -209,6 +213,24 @@ static void show_note(struct run *run, const char *note)
     mg__strbuf_free(&text);
 }
 
+/* Of a run that was ended: the launch that was going on, by the last it said of itself, ten times a second. */
+static void tell_cut_off(struct run *run)
+{
+    struct mg_strbuf object = {0};
+    struct mg_diag diag = {0};
+    if (!run->under_way.count || mg__clock_ns() - run->under_way_at > 2000000000u)
+        return;
+    mg__diag_set(&diag, MG_ERR_TIMEOUT,
+                 "launch %llu was cut off after %.1f s, with %llu of %llu blocks done; it is not in the report",
+                 (unsigned long long)run->session->launches + 1, run->under_way_for,
+                 (unsigned long long)run->blocks_done, (unsigned long long)run->blocks);
+    if (mg__strbuf_append(&object, "{", 1) && mg__json_diag(&object, run->under_way.at, &diag) &&
+        mg__strbuf_append(&object, "}", 1))
+        append_object(run, &run->warnings, object.at);
+    mg__strbuf_free(&object);
+    show_warning(run, run->under_way.at, &diag);
+}
+
 static void hold_error(struct run *run, const struct mg_record *record)
 {
     struct held_error *held = mg__arena_alloc(&run->held_arena, sizeof(*held));
@@ -280,11 +302,19 @@ static void handle(struct run *run, const char *line, size_t length)
     if (mg__record_repeat(&run->repeats, line, length, &arena, &record) != MG_OK) {
         s->damaged++;
     } else if (record.kind == MG_RECORD_PROGRESS) {
+        run->under_way.count = 0;
+        if (!mg__strbuf_printf(&run->under_way, "%s", record.kernel))
+            s->damaged++;
+        run->under_way_at = mg__clock_ns();
+        run->blocks_done = record.done;
+        run->blocks = record.total;
+        run->under_way_for = record.seconds;
         show_progress(run, &record);
     } else {
         erase_progress(run);
         if (record.kind == MG_RECORD_LAUNCH) {
             s->launches++;
+            run->under_way.count = 0;
             run->progress_next = 0;
             if (mg__tally_add(&s->tally, &record.launch) != MG_OK)
                 s->damaged++;
@@ -449,7 +479,7 @@ static void set_environment(void *arg, int report_fd)
     if (o->engine)
         setenv("MARGAY_ENGINE", o->engine, 1);
     set_number("MARGAY_LAUNCHES", o->launches);
-    set_number("MARGAY_PROGRESS", wants_progress(o));
+    set_number("MARGAY_PROGRESS", 1); /* shown or not: of a run that is ended it tells where it was */
     if (o->timeout_ms) {
         snprintf(text, sizeof(text), "%u.%03u", o->timeout_ms / 1000, o->timeout_ms % 1000);
         setenv("MARGAY_TIMEOUT", text, 1);
@@ -567,6 +597,8 @@ static int start(struct run *run, const char *program, char **argv, int *status)
         if (*status == LOADER_FAILED && !run->heard)
             mg__missing_libraries(path, argv, set_environment, run, tell_error, run);
     }
+    if (run->session->signalled && !run->session->internal)
+        tell_cut_off(run);
     return -1;
 }
 
@@ -622,6 +654,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
         fprintf(stderr, "margay: warning: damaged records of the run, missing here: %llu\n",
                 (unsigned long long)s->damaged);
     mg__strbuf_free(&run.line);
+    mg__strbuf_free(&run.under_way);
     s->error_objects = run.errors;
     mg__strbuf_free(&run.warnings);
     mg__vec_free(&run.held);

@@ -211,7 +211,7 @@ MARGAY_LAUNCHES=4
 MARGAY_TIMEOUT=1.500
 MARGAY_STRICT=1
 MARGAY_KERNEL=^a|b$
-MARGAY_PROGRESS=(none)
+MARGAY_PROGRESS=1
 LD_LIBRARY_PATH={self.libdir}:/opt/x:/opt/y:{self.libdir}/absent
 MARGAY_DEVICES=(none)
 argument --json
@@ -226,7 +226,7 @@ MARGAY_LAUNCHES=(none)
 MARGAY_TIMEOUT=(none)
 MARGAY_STRICT=(none)
 MARGAY_KERNEL=(none)
-MARGAY_PROGRESS=(none)
+MARGAY_PROGRESS=1
 LD_LIBRARY_PATH={self.libdir}:{self.libdir}/absent
 MARGAY_DEVICES=(none)
 """)

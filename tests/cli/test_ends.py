@@ -2,16 +2,17 @@
 """test_ends.py - runs of which there is no report, or only a part of one: each says in a few lines why. MARGAY NVCC"""
 import json
 import os
-import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 MARGAY, NVCC = os.path.abspath(sys.argv[1]), sys.argv[2]
 
 PROGRAM = r"""
-#include <cstdlib>
+#include <cstdio>
 __global__ void add(int *p) { p[threadIdx.x] += 1; }
 __global__ void longest(int *p, long n)
 {
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
     add<<<1, 64>>>(p);
     cudaDeviceSynchronize();
     if (argc > 1)
-        longest<<<1, 64>>>(p, 1l << 40);
+        puts("ready"), fflush(stdout), longest<<<1, 64>>>(p, 1l << 40);
     cudaDeviceSynchronize();
     cudaFree(p);
 }
@@ -47,6 +48,26 @@ class Ends(unittest.TestCase):
     def margay(self, *args, env=None):
         return subprocess.run([MARGAY, *args], capture_output=True, text=True, cwd=self.dir, timeout=100,
                               env={**os.environ, **(env or {})})
+
+    def test_interrupted(self):
+        """Ctrl-C names the launch that was cut off, and the report has the others."""
+        for command, status in (("run", 130), ("profile", 130), ("check", 2)):
+            process = subprocess.Popen([MARGAY, command, "--json", "cut.json", "./k", "longest"], cwd=self.dir, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            report = os.path.join(self.dir, "cut.json")
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            time.sleep(2)
+            os.killpg(process.pid, signal.SIGINT)
+            error = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, status, error)
+            self.assertRegex(error, r"(?m)^margay: warning: longest\(int\*, long\): launch 2 was cut off after [\d.]+ s, "
+                                    r"with 0 of 1 blocks done; it is not in the report$")
+            with open(report) as file:
+                data = json.load(file)
+            self.assertEqual([x["kernel"] for x in data["launches"]], ["add(int*)"])
+            self.assertIn("launch 2 was cut off", data["warnings"][0]["message"])
+            os.remove(report)
 
     def test_stripped(self):
         """One message, of the command; and the report has it."""
