@@ -218,6 +218,8 @@ int mg__session_run(struct mg_session *session, const struct mg_cli_options *opt
 void mg__session_free(struct mg_session *session);
 /* Why there is no kernel in the report: "no kernel was launched". */
 bool mg__session_none(const struct mg_session *session, struct mg_strbuf *out);
+/* A line of what is to be done about it, or "". */
+const char *mg__session_hint(const struct mg_session *session);
 
 /* ---- page.c ---- */
 /* Writes options->html, if it was asked for. Returns -1 to go on, or the status to exit with. `program`: as it was

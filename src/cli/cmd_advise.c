@@ -27,7 +27,7 @@ static bool none(const struct mg_session *s, struct mg_strbuf *out)
     if (!s->launches && s->errors)
         return true; /* they say why */
     if (mg__strbuf_printf(out, "margay: ") && mg__session_none(s, out))
-        mg__strbuf_append(out, "\n", 1);
+        mg__strbuf_printf(out, "\n%s", mg__session_hint(s));
     return true;
 }
 

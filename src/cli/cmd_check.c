@@ -88,6 +88,7 @@ static int nothing_checked(const struct mg_session *s)
     struct mg_strbuf why = {0};
     bool known = mg__session_none(s, &why);
     int result = mg__cli_complain(s->options, "%s: nothing was checked", known ? why.at : "no kernel was launched");
+    fputs(mg__session_hint(s), stderr);
     mg__strbuf_free(&why);
     return result;
 }

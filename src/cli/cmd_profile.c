@@ -67,7 +67,7 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         return -1; /* they say why */
     if (!session->launches)
         ok = mg__strbuf_printf(&text, "margay: ") && mg__session_none(session, &text) &&
-             mg__strbuf_append(&text, "\n", 1);
+             mg__strbuf_printf(&text, "\n%s", mg__session_hint(session));
     else
         ok = mg__render_profile(&session->tally, &session->device, &style, &text) &&
              mg__machine_render(&session->machine, &style, &text);

@@ -19,7 +19,7 @@ int mg__cmd_run(int argc, char **argv)
                  mg__render_summary(&session.tally, &options.style, &text);
         else if (!session.errors)
             ok = mg__strbuf_printf(&text, "margay: ") && mg__session_none(&session, &text) &&
-                 mg__strbuf_append(&text, "\n", 1);
+                 mg__strbuf_printf(&text, "\n%s", mg__session_hint(&session));
         ok = ok && mg__hosted_render(&session.hosted, &options.style, &text);
         if (ok && text.at)
             fputs(text.at, stderr);

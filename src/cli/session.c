@@ -672,6 +672,14 @@ bool mg__session_none(const struct mg_session *s, struct mg_strbuf *out)
     return mg__strbuf_printf(out, "no kernel was launched%s", s->heard ? "" : ": Margay saw no call of CUDA");
 }
 
+const char *mg__session_hint(const struct mg_session *s)
+{
+    return s->heard || s->signalled ? ""
+                                    : "  hint: A program that another one starts with an environment of its own (env "
+                                      "-i, sudo, docker) is not "
+                                      "seen: put margay before that program.\n";
+}
+
 void mg__session_free(struct mg_session *s)
 {
     mg__tally_free(&s->tally);

@@ -177,7 +177,9 @@ class Cli(Case):
 
     def test_plain_program(self):
         self.check(self.margay("run", "/bin/echo", "hello", "--help", "-x"), 0, "hello --help -x\n",
-                   "margay: no kernel was launched: Margay saw no call of CUDA\n")
+                   "margay: no kernel was launched: Margay saw no call of CUDA\n"
+                   "  hint: A program that another one starts with an environment of its own (env -i, sudo, docker) is not "
+                   "seen: put margay before that program.\n")
 
     def test_double_dash_ends_our_options(self):
         self.check(self.margay("run", "--", "/bin/echo", "--", "-n"), 0, "-- -n\n")

@@ -2,6 +2,7 @@
 """test_ends.py - runs of which there is no report, or only a part of one: each says in a few lines why. MARGAY NVCC"""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
     int *p;
     cudaMalloc(&p, 256);
     cudaMemset(p, 0, 256);
+    if (argc > 2)
+        return 0;
     add<<<1, 64>>>(p);
     cudaDeviceSynchronize();
     if (argc > 1)
@@ -68,6 +71,17 @@ class Ends(unittest.TestCase):
             self.assertEqual([x["kernel"] for x in data["launches"]], ["add(int*)"])
             self.assertIn("launch 2 was cut off", data["warnings"][0]["message"])
             os.remove(report)
+
+    def test_no_call_of_cuda(self):
+        """What starts the program without our settings is the likely cause; one that launches nothing has another."""
+        for command, status in (("run", 0), ("profile", 0), ("advise", 0), ("check", 2)):
+            done = self.margay(command, "env", "-i", "true")
+            self.assertEqual(done.returncode, status)
+            self.assertIn("no kernel was launched: Margay saw no call of CUDA", done.stderr)
+            self.assertEqual(len(re.findall("hint: .*env -i, sudo.*: put margay before that program", done.stderr)), 1)
+            done = self.margay(command, "./k", "nothing", "else")
+            self.assertEqual(done.returncode, status)
+            self.assertRegex(done.stderr, r"no kernel was launched(: nothing was checked)?\n$")
 
     def test_stripped(self):
         """One message, of the command; and the report has it."""
