@@ -566,7 +566,11 @@ int mg__cmd_occupancy(int argc, char **argv)
         complete(&o, &subjects[i]);
     if (result < 0 && o.svg && count != 1)
         result = mg__cli_complain(NULL, "--svg: %zu kernels match; one is needed: --kernel PROGRAM:REGEX", count);
-    bool ok = true;
+    bool ok = true, refused = false;
+    for (size_t i = 0; result < 0 && i < count; i++) {
+        evaluate(&o, &subjects[i], &r);
+        refused |= r.refused[0] != 0;
+    }
     if (result < 0 && o.json)
         ok = json(&out, &o, subjects, count);
     for (size_t i = 0; ok && result < 0 && !o.json && i < count; i++) {
@@ -582,6 +586,8 @@ int mg__cmd_occupancy(int argc, char **argv)
     }
     if (result == 0 && o.svg)
         result = write_svg(&o, &subjects[0]);
+    if (result == 0 && refused)
+        result = MG_EXIT_FINDINGS;
     mg__strbuf_free(&out);
     mg__arena_free(&arena);
     return result;

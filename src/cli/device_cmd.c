@@ -41,7 +41,7 @@ static int help(enum mg_device_command command)
     mg__cli_help_rows(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command});
     fputs(command == MG_DEVCMD_LIMITS
               ? "\nExit status: 0; 1 when a device differs from the table; 2, with a message, on an error.\n"
-              : "\nExit status: 0; 2, with a message that starts with \"margay: error:\", on an error.\n",
+              : "\nExit status: 0; 1 when a block cannot run; 2, with a message, on an error.\n",
           stdout);
     return 0;
 }

@@ -98,9 +98,9 @@ class Device(unittest.TestCase):
                               text=True, encoding="utf-8", timeout=120, cwd=self.dir,
                               env={**os.environ, "LC_ALL": "C.UTF-8", **env})
 
-    def good(self, *args, **env):
+    def good(self, *args, status=0, **env):
         got = self.margay(*args, **env)
-        self.assertEqual((got.returncode, got.stderr), (0, ""))
+        self.assertEqual((got.returncode, got.stderr), (status, ""))
         return got.stdout
 
     def json(self, *args, **env):
@@ -270,11 +270,10 @@ class Device(unittest.TestCase):
                 self.bad("occupancy", *args.split(), message=r"--smem 227\.5K: bytes are needed, such as 49152 or 48K")
                 continue
             self.assertIn("\nNo such block can run: launched with " if "compiled" not in message else "\nNo such block can run: ",
-                          self.good("occupancy", *args.split()))
-            text = self.good("occupancy", *args.split())
+                          text := self.good("occupancy", *args.split(), status=1))
             self.assertIn(message, re.sub(r"\n +", " ", text)) # lines are broken at the width
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
-            got = self.json("occupancy", *args.split())
+            got = self.json("occupancy", *args.split(), status=1)
             self.assertEqual((got["blocks_per_sm"], got["occupancy"]), (0, 0))
             self.assertIn(message, got["refused"])
         text = self.good("occupancy", "--threads", "64", "--regs", "32", "--smem", "100000")
