@@ -532,6 +532,12 @@ int mg__cmd_sweep(int argc, char **argv)
         if (argc - optind > MOST_WORDS)
             result = mg__cli_complain(NULL, "at most %d arguments", MOST_WORDS - 1);
     }
+    const char *const files[] = {s.all.file, s.html, s.svg};
+    for (size_t i = 0; result < 0 && i < MG_COUNT(files); i++)
+        for (size_t k = 0; result < 0 && k < i; k++)
+            if (mg__output_same(files[i], files[k]))
+                result =
+                    mg__cli_complain(NULL, "results, --html and --svg need a file each: %s is named twice", files[i]);
     if (result < 0)
         result = check_axes(&s);
     if (result < 0)

@@ -39,10 +39,10 @@ static const struct mg_cli_option table[] = {
 int mg__cli_help(enum mg_command command)
 {
     if (command == MG_CMD_RUN)
-        fputs("usage: margay run [options] PROGRAM [args...]\n"
+        fputs("usage: margay run [options] PROGRAM|FILE.cu [args...]\n"
               "\n"
               "Runs a CUDA program on a simulated GPU. Its output and exit status are its own; one line\n"
-              "for each kernel goes to standard error.\n",
+              "for each kernel goes to standard error. A .cu file is compiled with nvcc first.\n",
               stdout);
     else if (command == MG_CMD_ADVISE)
         fputs("usage: margay advise [options] [KERNEL] PROGRAM|FILE.cu [args...]\n"
@@ -78,6 +78,8 @@ int mg__cli_help(enum mg_command command)
               "and every source line did with shared and global memory, worst first. A .cu file is\n"
               "compiled with nvcc first. Programs compiled with -lineinfo have source lines.\n",
               stdout);
+    if (command != MG_CMD_BENCH)
+        fputs("PROGRAM is whatever starts: ./a.out, python3 FILE.py, a script.\n", stdout);
     mg__cli_help_rows(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command});
     if (command == MG_CMD_BENCH)
         fputs("\n"
@@ -319,13 +321,20 @@ static int apply(void *arg, int id, const char *value)
     }
 }
 
-/* Reports for machines that go to standard output have it for themselves. Returns -1 to go on. */
+/* No file for two reports; and those for machines that go to standard output have it for themselves. Returns -1 to go
+ * on. */
 static int reserve_output(struct mg_cli_options *o)
 {
-    const char *const machines[] = {o->json, o->html, o->sarif, o->svg};
+    static const char *const names[] = {"json", "html", "sarif", "svg", "output"};
+    const char *const files[] = {o->json, o->html, o->sarif, o->svg, o->output};
     unsigned n = 0;
-    for (size_t i = 0; i < MG_COUNT(machines); i++)
-        n += mg__output_is_stdout(machines[i]);
+    for (size_t i = 0; i < MG_COUNT(files); i++)
+        for (size_t k = 0; k < i; k++)
+            if (mg__output_same(files[i], files[k]))
+                return mg__cli_complain(o, "--%s and --%s name one file, %s: each report needs its own", names[k],
+                                        names[i], files[i]);
+    for (size_t i = 0; i + 1 < MG_COUNT(files); i++) /* --output is for people */
+        n += mg__output_is_stdout(files[i]);
     o->reserved = n > 0;
     if (n > 1 || (n && mg__output_is_stdout(o->output)))
         return mg__cli_complain(o, "only one report can go to standard output");

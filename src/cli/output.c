@@ -17,6 +17,19 @@ const char *mg__output_name(const char *name)
     return mg__output_is_stdout(name) ? "standard output" : name;
 }
 
+bool mg__output_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (!a || !b || mg__output_is_stdout(a) || mg__output_is_stdout(b))
+        return false;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    for (const char **name = &a; name; name = name == &a ? &b : NULL)
+        while (!strncmp(*name, "./", 2))
+            *name += 2;
+    return !strcmp(a, b);
+}
+
 bool mg__output_open(const struct mg_cli_options *o, const char *name, FILE **file)
 {
     if (!name)

@@ -311,6 +311,26 @@ MARGAY_DEVICES=(none)
         self.check(self.margay("run", "--json", "-", "./nosuch"), 2, "")
         self.assertFalse(os.path.exists(os.path.join(self.dir, "-")))
 
+    def test_a_file_for_each_report(self):
+        os.mkdir(os.path.join(self.dir, "d"))
+        os.symlink("there", os.path.join(self.dir, "link"))
+        pathlib.Path(self.dir, "there").write_text("kept")
+        for args, message in ((["check", "--json", "a", "--html", "./a"], "--json and --html name one file, ./a"),
+                              (["check", "--sarif", "link", "--output", "there"], "--sarif and --output name one file, there"),
+                              (["advise", "--svg", "d/../x", "--output", "d/../x"], "--svg and --output name one file, d/../x")):
+            self.check(self.margay(*args, FAKE, "findings", self.source), 2, "",
+                       f"margay: error: {message}: each report needs its own\n")
+        self.assertEqual(pathlib.Path(self.dir, "there").read_text(), "kept")
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "a")))
+        self.check(self.margay("profile", "--json", "/dev/null", "--output", "/dev/null", FAKE, "launches", self.source), 0)
+
+    def test_usage_names_what_can_be_run(self):
+        self.assertRegex(self.margay("help").out, r"(?m)^usage: margay run \[options\] PROGRAM\|FILE\.cu ")
+        for command in ("run", "profile", "check", "advise"):
+            text = self.margay("help", command).out
+            self.assertIn("PROGRAM|FILE.cu", text.splitlines()[0])
+            self.assertIn("python3 FILE.py", text)
+
     def test_check_of_a_call_that_failed(self):
         """A missing entry point: nothing ran, so nothing is said to have no findings, nor any kernel to have stopped."""
         r = self.margay("check", FAKE, "missing")

@@ -158,7 +158,8 @@ class Sweep(unittest.TestCase):
         self.assertIn("something else", self.margay("sweep", "--block", "128", "--output", "f.json", "./k", "{BLOCK}", status=2).stderr)
         self.assertIn("nothing would change", self.margay("sweep", "--block", "96,128", "./k", status=2).stderr)
         for wrong in (["--block", "9..3"], ["--block", "1,,2"], ["--block", "x y"], ["--block", "abc"],
-                      ["--block", "64,0"], ["--size", "big"], ["-D", "A"], ["--jobs", "0", "--block", "1"],
+                      ["--block", "64,0"], ["--size", "big"],
+                      ["--block", "64", "--html", "x.html", "--svg", "./x.html"], ["-D", "A"], ["--jobs", "0", "--block", "1"],
                       ["--block", "1", "--block", "2"], []):
             self.assertIn("margay: error:", self.margay("sweep", *wrong, "./k", "{BLOCK}", status=2).stderr)
 
