@@ -143,6 +143,8 @@ bool mg__cache_path(const char *given, const uint64_t key[2], const char *suffix
 /* Reads a file that is the user's alone, for what it holds may be executed. *bytes is the caller's to free, with a zero
  * behind; NULL if it is not there. */
 bool mg__cache_get(const char *path, char **bytes, size_t *size);
+/* Why nothing can be kept in the folder of mg__cache_path, an errno; 0: it can, or nothing is to be kept. */
+int mg__cache_trouble(char folder[MG_CACHE_PATH]);
 /* Writes it, whole or not at all, and takes files of its suffix away where there are too many. */
 void mg__cache_put(const char *path, const char *bytes, size_t size);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -76,6 +77,29 @@ static bool make_folders(char *path)
                 return false;
         }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+int mg__cache_trouble(char folder[MG_CACHE_PATH])
+{
+    char there[MG_CACHE_PATH];
+    struct statvfs fs;
+    struct stat st;
+    char *slash;
+    if (!mg__cache_path(NULL, (const uint64_t[2]){0}, "", folder))
+        return 0;
+    *strrchr(folder, '/') = '\0';
+    snprintf(there, sizeof there, "%s", folder);
+    while (stat(there, &st) != 0) { /* what is not there is made in the folder above */
+        if (errno != ENOENT)
+            return errno;
+        slash = strrchr(there, '/');
+        snprintf(slash ? slash + (slash == there) : there, 2, "%s", slash ? "" : ".");
+    }
+    if (!S_ISDIR(st.st_mode))
+        return ENOTDIR;
+    if (access(there, W_OK | X_OK) != 0)
+        return errno;
+    return statvfs(there, &fs) == 0 && fs.f_blocks && !fs.f_bavail ? ENOSPC : 0;
 }
 
 struct entry { /* or what a process had begun to write: its number stands behind */

@@ -231,6 +231,18 @@ static void tell_cut_off(struct run *run)
     show_warning(run, run->under_way.at, &diag);
 }
 
+/* Once a run, of one that had something to keep. */
+static void tell_unkept(const struct mg_session *s)
+{
+    char folder[MG_CACHE_PATH];
+    int why = s->launches && !s->options->quiet ? mg__cache_trouble(folder) : 0;
+    if (why)
+        fprintf(stderr,
+                "margay: note: compiled kernels cannot be kept in %s: %s; MARGAY_CACHE names another folder, or off "
+                "(--quiet leaves this out)\n",
+                folder, strerror(why));
+}
+
 static void hold_error(struct run *run, const struct mg_record *record)
 {
     struct held_error *held = mg__arena_alloc(&run->held_arena, sizeof(*held));
@@ -647,6 +659,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
         if (!mg__output_close(o, o->json, run.json, !run.json_failed) && result < 0 && *status == 0)
             result = MG_EXIT_SETUP;
     }
+    tell_unkept(s);
     if (s->errors > MAX_ERRORS_SHOWN)
         fprintf(stderr, "margay: errors beyond the first %d, not shown: %llu\n", MAX_ERRORS_SHOWN,
                 (unsigned long long)(s->errors - MAX_ERRORS_SHOWN));

@@ -311,6 +311,19 @@ MARGAY_DEVICES=(none)
         self.check(self.margay("run", "--json", "-", "./nosuch"), 2, "")
         self.assertFalse(os.path.exists(os.path.join(self.dir, "-")))
 
+    def test_a_cache_that_cannot_be_written(self):
+        """One line, not one a launch; and none where nothing is to be kept."""
+        pathlib.Path(self.dir, "file").write_text("")
+        folder = os.path.join(self.dir, "file", "cache")
+        for command in ("run", "profile", "check"):
+            note = (f"margay: note: compiled kernels cannot be kept in {folder}: Not a directory; MARGAY_CACHE names another "
+                    "folder, or off (--quiet leaves this out)\n")
+            self.assertEqual(self.margay(command, FAKE, "launches", self.source, MARGAY_CACHE=folder).err.count(note), 1)
+            for cache, options in ((folder, ["--quiet"]), ("off", []), (os.path.join(self.dir, "new", "cache"), [])):
+                r = self.margay(command, *options, FAKE, "launches", self.source, MARGAY_CACHE=cache)
+                self.assertNotIn("cannot be kept", r.err)
+        self.assertNotIn("cannot be kept", self.margay("run", "/bin/true", MARGAY_CACHE=folder).err)
+
     def test_a_file_for_each_report(self):
         os.mkdir(os.path.join(self.dir, "d"))
         os.symlink("there", os.path.join(self.dir, "link"))
