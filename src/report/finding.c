@@ -160,7 +160,9 @@ bool mg__render_finding(const struct mg_report_finding *f, struct mg_sources *so
               mg__layout_text(out, style, f->check, strlen(f->check), 40, NULL) && plain(out, "/") &&
               mg__layout_text(out, style, f->kind, strlen(f->kind), 40, NULL);
     if (ok && f->kernel[0])
-        ok = plain(out, " in ") && mg__layout_text(out, style, f->kernel, strlen(f->kernel), UINT32_MAX, NULL);
+        ok = plain(out, " in ") && /* Numba's tags are of no use here, and longer than a line */
+             mg__layout_kernel(out, style, f->kernel,
+                               strstr(f->kernel, "[abi:") ? MG_MAX(style->width, 60u) - 20 : UINT32_MAX, NULL);
     ok = ok && plain(out, "\n");
     bool placed = f->file[0] && f->line;
     if (placed)

@@ -332,13 +332,29 @@ const char *mg__kernel_own_name(const char *kernel)
     return own;
 }
 
+/* What Numba makes a name of its own with: "turned[abi:v1][abi:cw51…](int)" -> "turned(int)". */
+static bool without_tags(struct mg_strbuf *out, const char *name)
+{
+    bool ok = true;
+    while (ok && *name) {
+        const char *tag = strstr(name, "[abi:"), *end = tag ? strchr(tag, ']') : NULL;
+        size_t n = end ? (size_t)(tag - name) : strlen(name);
+        ok = mg__strbuf_append(out, name, n);
+        name = end ? end + 1 : name + n;
+    }
+    return ok;
+}
+
 bool mg__layout_kernel(struct mg_strbuf *out, const struct mg_style *style, const char *kernel, unsigned width,
                        unsigned *used)
 {
     struct mg_strbuf whole = {0};
     unsigned columns_of_it = 0;
     bool ok = mg__layout_text(&whole, style, kernel, strlen(kernel), UINT32_MAX, &columns_of_it);
+    whole.count = 0;
+    ok = ok && (columns_of_it <= width ? mg__strbuf_append(&whole, kernel, strlen(kernel))
+                                       : without_tags(&whole, mg__kernel_own_name(kernel)));
+    ok = ok && mg__layout_text(out, style, whole.count ? whole.at : "", whole.count, width, used);
     mg__strbuf_free(&whole);
-    const char *shown = columns_of_it <= width ? kernel : mg__kernel_own_name(kernel);
-    return ok && mg__layout_text(out, style, shown, strlen(shown), width, used);
+    return ok;
 }

@@ -112,9 +112,43 @@ static void own_names(void **state)
         assert_string_equal(mg__kernel_own_name(pairs[i][0]), pairs[i][1]);
 }
 
+/* What Numba calls a kernel: the hash of its compilation goes first where room is short. */
+static void numba_names(void **state)
+{
+    static const char name[] =
+        "__main__::turned[abi:v1][abi:cw51cXTLSUwv1sDUaKthqaNgoKmjgMVuW1AiA8rAEg2UjxRKtuAI0FEA2gSVRE8c]"
+        "(Array<float, 1, C, mutable, aligned>)";
+    const struct mg_style style = {.width = 80};
+    struct mg_report_finding f = {.check = "race",
+                                  .kind = "write-read",
+                                  .kernel = name,
+                                  .file = "",
+                                  .other_file = "",
+                                  .variable = "",
+                                  .message = "here",
+                                  .advice = ""};
+    struct mg_strbuf out = {0};
+    (void)state;
+    assert_true(mg__layout_kernel(&out, &style, name, 60, NULL));
+    assert_string_equal(out.at, "turned(Array<float, 1, C, mutable, aligned>)");
+    out.count = 0;
+    assert_true(mg__layout_kernel(&out, &style, name, 300, NULL));
+    assert_string_equal(out.at, name);
+    out.count = 0;
+    struct mg_given given;
+    struct mg_sources sources;
+    mg__given_init(&given);
+    mg__sources_init(&sources, &given);
+    assert_true(mg__render_finding(&f, &sources, &style, &out));
+    assert_non_null(strstr(out.at, "race/write-read in turned(Array<float, 1, C, mutable, aligned>)\n"));
+    mg__sources_free(&sources);
+    mg__given_free(&given);
+    mg__strbuf_free(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(any_text),
-                                       cmocka_unit_test(own_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(any_text), cmocka_unit_test(own_names),
+                                       cmocka_unit_test(numba_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
