@@ -14,7 +14,7 @@ static void tell(struct mg_check *check, enum check_kind kind, const char *kerne
     f.mangled = kernel;
     f.count = 1;
     f.message = text;
-    f.advice = mg__kinds[kind].advice;
+    f.advice = f.advice ? f.advice : mg__kinds[kind].advice;
     check->found(check->arg, &f);
     free(name);
 }

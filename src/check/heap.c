@@ -190,8 +190,12 @@ void mg__heap_leaks(struct mg_check *c)
             q->freed = k != i;
         }
         mg__find_at(c, KIND_BOUNDS_LEAK, p->kernel,
-                    (struct mg_report_finding){
-                        .file = p->file, .line = p->line, .column = p->column, .variable = "device heap"},
+                    (struct mg_report_finding){.file = p->file,
+                                               .line = p->line,
+                                               .column = p->column,
+                                               .variable = "device heap",
+                                               .advice = "Free it with free() (or delete) in a kernel when its last "
+                                                         "user is done: cudaFree takes no such memory."},
                     "%llu bytes of the device's heap that are got here were not freed, in %llu piece%s",
                     (unsigned long long)bytes, (unsigned long long)pieces, pieces == 1 ? "" : "s");
         p->freed = true;

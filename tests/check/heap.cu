@@ -207,6 +207,7 @@ CASE(lists, 0)
 
 template <bool fault> __global__ void not_given_back(int *out)
 {
+    // FIX: free()
     int *p = (int *)malloc(48); // EXPECT: bounds/leak
     p[0] = 3;
     out[threadIdx.x] = p[0];
