@@ -157,8 +157,10 @@ enum mg_status mg__fatbin_choose(const void *data, size_t limit, unsigned cc, st
         if (e.kind != MG_FATBIN_PTX)
             continue;
         if (!runs_on(&e, cc)) {
+            if (text && other < e.sm)
+                continue;
             text = true;
-            other = e.sm;
+            other = e.sm; /* the oldest device that runs some */
             other_suffix = e.arch_specific ? "a" : e.family ? "f" : "";
             continue;
         }
@@ -172,13 +174,17 @@ enum mg_status mg__fatbin_choose(const void *data, size_t limit, unsigned cc, st
         return status;
     if (found)
         return MG_OK;
-    if (text)
+    if (text) {
         mg__diag_set(diag, MG_ERR_NO_PTX,
                      "the program's PTX is for compute_%u%s, which compute capability %u.%u cannot run", other,
                      other_suffix, cc / 10, cc % 10);
-    else
+        mg__diag_hint(diag, "margay --device %u.%u simulates a device that can; or rebuild it with nvcc -arch=sm_%u",
+                      other / 10, other % 10, cc);
+        return MG_ERR_NO_PTX;
+    } else {
         mg__diag_set(diag, MG_ERR_NO_PTX, "the program holds %s and no PTX",
                      code ? "machine code only" : "no device code that is known here");
+    }
     mg__diag_hint(diag, "rebuild it with nvcc -arch=sm_%u, or add -gencode arch=compute_%u,code=compute_%u", cc, cc,
                   cc);
     return MG_ERR_NO_PTX;

@@ -83,6 +83,16 @@ class Ends(unittest.TestCase):
             self.assertEqual(done.returncode, status)
             self.assertRegex(done.stderr, r"no kernel was launched(: nothing was checked)?\n$")
 
+    def test_no_code_for_the_device(self):
+        """Of PTX for a newer device the one that runs it is named, the oldest of several; of machine code alone none is."""
+        for name, flags in (("newer", ["-gencode=arch=compute_120,code=compute_120", "-gencode=arch=compute_100,code=compute_100"]),
+                            ("machine", ["-gencode=arch=compute_90,code=sm_90"])):
+            subprocess.run([NVCC, *flags, "-o", name, "k.cu"], cwd=self.dir, check=True)
+        self.assertIn("the program's PTX is for compute_100, which compute capability 9.0 cannot run\n  hint: margay --device 10.0 "
+                      "simulates a device that can; or rebuild it with nvcc -arch=sm_90\n", self.margay("run", "./newer").stderr)
+        self.assertIn("add(int*)", self.margay("run", "--device", "10.0", "./newer").stderr)
+        self.assertNotIn("--device", self.margay("run", "./machine").stderr)
+
     def test_stripped(self):
         """One message, of the command; and the report has it."""
         error = ("margay: error: this program carries the CUDA runtime inside and has no symbol table by which to find it\n"
