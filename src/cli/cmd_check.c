@@ -21,9 +21,28 @@ static uint64_t count_of(const struct mg_findings *findings, enum mg_severity se
     return n;
 }
 
-/* "margay: 1 error and 2 warnings: 3 launches of 2 kernels checked for race, init; 1 suppressed" */
-static bool summary(const struct mg_session *s, struct mg_strbuf *out)
+/* The text, broken at its blanks where the style says so. */
+static bool put_broken(struct mg_strbuf *out, const struct mg_style *style, const char *text)
 {
+    unsigned at = 0;
+    bool ok = true;
+    while (ok && *text) {
+        size_t n = strcspn(text + 1, " ") + 1; /* a blank, and the word behind it */
+        if (style->broken && at && at + n > style->width) {
+            ok = mg__strbuf_append(out, "\n ", 2);
+            at = 1;
+        }
+        ok = ok && mg__strbuf_append(out, text, n);
+        at += (unsigned)n;
+        text += n;
+    }
+    return ok && mg__strbuf_append(out, "\n", 1);
+}
+
+/* "margay: 1 error and 2 warnings: 3 launches of 2 kernels checked for race, init; 1 suppressed" */
+static bool summary(const struct mg_session *s, const struct mg_style *style, struct mg_strbuf *to)
+{
+    struct mg_strbuf text = {0}, *out = &text;
     const char *between = "";
     if (!s->findings.at.count && (!s->checked || s->unexplained || (!s->launches && !s->suppressed.at.count)))
         return true; /* the verdict says why: "no findings" would be heard as a clean bill */
@@ -44,7 +63,9 @@ static bool summary(const struct mg_session *s, struct mg_strbuf *out)
     ok = ok && mg__strbuf_printf(out, " on a simulated %s", s->device.name);
     if (ok && s->suppressed.at.count)
         ok = mg__strbuf_printf(out, "; %zu suppressed", s->suppressed.at.count);
-    return ok && mg__strbuf_append(out, "\n", 1);
+    ok = ok && put_broken(to, style, text.at);
+    mg__strbuf_free(&text);
+    return ok;
 }
 
 static bool render(const struct mg_session *s, const struct mg_style *style, struct mg_strbuf *out)
@@ -68,7 +89,7 @@ static bool render(const struct mg_session *s, const struct mg_style *style, str
     if (ok && !lines)
         ok = mg__strbuf_printf(out, "margay: some source lines are unknown: compile with nvcc -lineinfo to see them\n");
     mg__sources_free(&sources);
-    return ok && mg__hosted_render(&s->hosted, style, out) && summary(s, out);
+    return ok && mg__hosted_render(&s->hosted, style, out) && summary(s, style, out);
 }
 
 static bool write_sarif(const struct mg_session *s, FILE *to, bool complete)
@@ -147,7 +168,7 @@ int mg__cmd_check(int argc, char **argv)
         struct mg_style style = options.style;
         FILE *page = to ? to : stderr;
         if (to) {
-            style.color = false;
+            style.color = style.broken = false;
             style.width = 100;
         }
         options.program[0] = (char *)(uintptr_t)program;

@@ -48,11 +48,16 @@ void mg__cli_style(struct mg_style *style, int fd)
 {
     struct winsize size;
     bool tty = isatty(fd);
+    const char *columns = getenv("COLUMNS"); /* which some shells export, and people set */
+    unsigned long given = columns ? strtoul(columns, NULL, 10) : 0;
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     memset(style, 0, sizeof(*style));
     style->width = 80;
     if (tty && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
         style->width = MG_MAX(60u, MG_MIN(size.ws_col, 240u));
+    if (given)
+        style->width = (unsigned)MG_MAX(60ul, MG_MIN(given, 240ul));
+    style->broken = tty || given;
     style->color = tty && !(no_color && no_color[0]) && term && strcmp(term, "dumb");
     style->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 }

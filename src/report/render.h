@@ -232,6 +232,7 @@ struct mg_style {
     unsigned width;  /* columns */
     bool color;      /* escape sequences are welcome */
     bool utf8;       /* characters beyond ASCII are */
+    bool broken;     /* a line of text is broken at the width, else it stays one, for who searches the output */
     const char *cwd; /* file names below it are shown relative to it; may be NULL */
     const struct mg_given *given; /* source text is looked for there first; may be NULL */
 };

@@ -64,7 +64,7 @@ class Case(unittest.TestCase):
         pathlib.Path(self.source).write_text(SOURCE, encoding="utf-8")
 
     def environment(self, **more):
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("MARGAY_", "LD_", "LC_", "LANG", "NVCC", "CUDA_"))}
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("MARGAY_", "LD_", "LC_", "LANG", "NVCC", "CUDA_", "COLUMNS"))}
         env.update(LC_ALL="C.UTF-8", TMPDIR=self.dir, MARGAY_LIBDIR=self.libdir)
         env.update(more)
         return env

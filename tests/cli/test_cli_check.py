@@ -38,6 +38,14 @@ class Check(Case):
     def checked(self, *args):
         return self.margay("check", *args, FAKE, "findings", self.source)
 
+    def test_columns(self):
+        """A line for who searches the output; broken at blanks for who asked for a width."""
+        whole = self.margay("check", FAKE, "findings", self.source).err.rstrip("\n").split("\n")[-1]
+        self.assertGreater(len(whole), 80)
+        narrow = self.margay("check", FAKE, "findings", self.source, COLUMNS="60").err.rstrip("\n").split("\n\n")[-1]
+        self.assertLessEqual(max(map(len, narrow.split("\n"))), 60)
+        self.assertEqual(narrow.replace("\n  ", " "), whole)
+
     def test_check_statuses(self):
         for args, status in ((["/bin/true"], 2), ([FAKE, "launches", self.source], 0),
                              ([FAKE, "findings", self.source], 1), (["--fail-on", "error", FAKE, "findings", self.source], 1),
