@@ -86,8 +86,15 @@ void mg__check_touched(struct mg_check *check, uint64_t address, bool writes, co
 void mg__check_host_told(struct mg_check *check, uint64_t stream);
 
 /* Who can say which line of the program makes the call under way: it and its file, at most `size` bytes of it; 0: not
- * known. Findings about the host's calls have it then. */
-void mg__check_asks(struct mg_check *check, uint32_t (*line)(char *file, size_t size));
+ * known. Findings about the host's calls have it then. `frames` are where the call is made, how many, to be asked for a
+ * line when it is wanted: to find one takes milliseconds. */
+#define MG_CHECK_FRAMES 6
+struct mg_check_asked {
+    uint32_t (*line)(char *file, size_t size);
+    int (*frames)(void *frames[MG_CHECK_FRAMES]);
+    uint32_t (*line_of)(void *const *frames, int n, char *file, size_t size);
+};
+void mg__check_asks(struct mg_check *check, const struct mg_check_asked *asked);
 
 /* ---- calls that fail ---- */
 enum mg_check_call { MG_CHECK_CALL_FAILED, MG_CHECK_CALL_HANDLE, MG_CHECK_CALL_SHAPE };

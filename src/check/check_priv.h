@@ -175,8 +175,8 @@ struct mg_check {
     MG_VEC(struct piece) pieces; /* by address */
     MG_VEC(struct failed_call) calls;
     bool told; /* a finding about the host's call that is under way */
-    uint32_t (*line)(char *file, size_t size); /* of the program, that makes it; NULL: nobody knows */
-    unsigned located;                          /* findings for which it was asked */
+    const struct mg_check_asked *asked; /* for its line; NULL: nobody knows */
+    unsigned located;                   /* lines for which it was */
     uint64_t launches;
     struct streams *streams;          /* stream.c; NULL: none was made */
     struct chain *chain, *next_chain; /* chain.c: what the last launch wrote, and the one under way does */
@@ -629,6 +629,8 @@ bool mg__swizzle_fix(const struct occurrence *o, struct mg_strbuf *out);
 bool mg__registers_say(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out); /* behind who */
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...) MG_PRINTF(5, 6);
+/* The line of a call that was made there; 0: not known, or too many were asked for. */
+uint32_t mg__find_line(struct mg_check *check, void *const *frames, int n, char *file, size_t size);
 /* `at`: the places and the variable. */
 void mg__find_at(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding at,
                  const char *format, ...) MG_PRINTF(5, 6);

@@ -101,11 +101,14 @@ void mg__check_touched(struct mg_check *c, uint64_t address, bool writes, const 
         else
             snprintf(variable, sizeof(variable), "%s memory of %llu bytes, byte %llu", r->host ? "pinned" : "managed",
                      (unsigned long long)r->size, byte);
+        char call_file[1024];
+        uint32_t call_line =
+            with->kernel ? 0 : mg__find_line(c, with->frames, with->nframes, call_file, sizeof(call_file));
         mg__find_at(c, KIND_RACE_HOST, with->kernel,
                     (struct mg_report_finding){.file = file,
                                                .line = line,
-                                               .other_file = with->file,
-                                               .other_line = with->line,
+                                               .other_file = call_line ? call_file : with->file,
+                                               .other_line = call_line ? call_line : with->line,
                                                .other_column = with->column,
                                                .variable = variable},
                     "the host %s %s, which %s %s, and has not waited for it", writes ? "writes" : "reads", variable,

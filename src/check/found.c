@@ -34,9 +34,9 @@ void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_re
     mg__strbuf_free(&message);
 }
 
-void mg__check_asks(struct mg_check *check, uint32_t (*line)(char *file, size_t size))
+void mg__check_asks(struct mg_check *check, const struct mg_check_asked *asked)
 {
-    check->line = line;
+    check->asked = asked;
 }
 
 /* It takes some 10 ms to find: a call in a loop is not looked for again and again. */
@@ -48,14 +48,20 @@ void mg__find_host(struct mg_check *check, enum check_kind kind, const char *ker
     va_list args;
     char file[1024] = "";
     const bool under_way = kind != KIND_BOUNDS_LEAK; /* which is found at the end */
-    const bool asks = under_way && check->line && check->located < LOCATED_MOST;
-    const uint32_t line = asks ? check->line(file, sizeof(file)) : 0;
+    const bool asks = under_way && check->asked && check->located < LOCATED_MOST;
+    const uint32_t line = asks ? check->asked->line(file, sizeof(file)) : 0;
     check->located += asks;
     check->told = under_way;
     va_start(args, format);
     tell(check, kind, kernel,
          (struct mg_report_finding){.variable = variable, .file = line ? file : NULL, .line = line}, format, args);
     va_end(args);
+}
+
+uint32_t mg__find_line(struct mg_check *check, void *const *frames, int n, char *file, size_t size)
+{
+    file[0] = 0;
+    return n && check->asked && check->located++ < LOCATED_MOST ? check->asked->line_of(frames, n, file, size) : 0;
 }
 
 void mg__find_at(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding at,

@@ -19,6 +19,7 @@ static _Thread_local struct {
     bool kept;
     unsigned slot;
     const char *call;
+    const struct mg_check_asked *asked;
     bool waits;
     MG_VEC(struct use) fresh;
 } work;
@@ -217,6 +218,7 @@ void mg__check_begins(struct mg_check *c, const char *call, uint64_t stream, boo
     work.slot = mg__streams_slot(s, stream);
     work.call = call;
     work.waits = waits;
+    work.asked = c->asked;
     mg__streams_catch_up(s, work.slot);
     pthread_mutex_unlock(&c->lock);
 }
@@ -251,6 +253,8 @@ void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, ui
             new.line = line.line;
             new.column = line.column;
         }
+        if (!l && work.asked)
+            new.nframes = work.asked->frames(new.frames);
         if ((l && (!new.kernel || !new.file)) || !mg__vec_push(&work.fresh, new)) {
             free_use(&new);
             return;
@@ -329,13 +333,23 @@ static void tell(struct mg_check *c, const struct use *u, const struct use *with
                  (unsigned long long)r->size, (unsigned long long)byte);
     char *name = with->kernel ? mg__report_demangle(with->kernel) : NULL;
     snprintf(other, sizeof(other), "%s", name ? name : with->call);
+    char files[2][1024];
+    const struct use *both[2] = {u, with};
+    struct line lines[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const struct use *one = both[i];
+        lines[i] = (struct line){.file = one->file, .line = one->line, .column = one->column};
+        if (!one->kernel &&
+            (lines[i].line = mg__find_line(c, one->frames, one->nframes, files[i], sizeof(files[i]))) != 0)
+            lines[i].file = files[i];
+    }
     mg__find_at(c, KIND_RACE_STREAMS, u->kernel,
-                (struct mg_report_finding){.file = u->file,
-                                           .line = u->line,
-                                           .column = u->column,
-                                           .other_file = with->file,
-                                           .other_line = with->line,
-                                           .other_column = with->column,
+                (struct mg_report_finding){.file = lines[0].file,
+                                           .line = lines[0].line,
+                                           .column = lines[0].column,
+                                           .other_file = lines[1].file,
+                                           .other_line = lines[1].line,
+                                           .other_column = lines[1].column,
                                            .variable = variable},
                 "%s%s%s, which %s %s in another stream, and nothing orders the two", u->kernel ? verb(u) : u->call,
                 u->kernel ? " " : spaced, variable, other, verb(with));
@@ -376,6 +390,8 @@ void mg__check_ends(struct mg_check *c)
             k++;
         if (k < s->uses.count) {
             s->uses.at[k].time = f->time;
+            s->uses.at[k].nframes = f->nframes; /* of the last one */
+            memcpy(s->uses.at[k].frames, f->frames, sizeof(f->frames));
             free_use(f);
         } else if (work.waits || s->uses.count >= USES_MOST || !mg__vec_push(&s->uses, *f)) {
             free_use(f);

@@ -21,6 +21,8 @@ struct use {
     uint64_t time, serial; /* of the region */
     unsigned slot;
     enum mg__use use;
+    void *frames[MG_CHECK_FRAMES]; /* of a call of the host: where it was made, for its line */
+    int nframes;
     bool watched, silent; /* of memory that the host is seen to touch; but nothing is claimed of this piece of work */
     char *kernel;         /* mangled; NULL: a call of the host, and its name */
     const char *call;

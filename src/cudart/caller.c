@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FRAMES = 24, SHOWN = 6 };
+enum { FRAMES = 24, SHOWN = MG_CHECK_FRAMES };
 
 #if defined(__x86_64__)
 /* Whether the instruction reads %eax. */
@@ -144,12 +144,15 @@ uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size)
     return line;
 }
 
+int mg__cudart_frames(void *frames[SHOWN])
+{
+    return mg__cudart_call.name ? program_frames(frames) : 0; /* not on a thread of ours, which does a stream's work */
+}
+
 uint32_t mg__cudart_line(char *file, size_t size)
 {
     void *frames[SHOWN];
-    if (!mg__cudart_call.name) /* a thread of our own, which does what a stream was given */
-        return 0;
-    return mg__cudart_line_of(frames, program_frames(frames), file, size);
+    return mg__cudart_line_of(frames, mg__cudart_frames(frames), file, size);
 }
 
 void mg__cudart_failed(int error, const char *name)

@@ -230,6 +230,7 @@ struct mg_device_options mg__cudart_options(unsigned number)
 
 static int make_device(struct cudart_device *d)
 {
+    static const struct mg_check_asked asked = {mg__cudart_line, mg__cudart_frames, mg__cudart_line_of};
     struct mg_device_options options = mg__cudart_options(d->ordinal);
     struct mg_diag diag;
     enum mg_status status = mg__device_create(&options, &d->device, &diag);
@@ -243,7 +244,7 @@ static int make_device(struct cudart_device *d)
     if (d->device->check && mg__cudart_guard_works())
         mg__check_watched(d->device->check);
     if (d->device->check)
-        mg__check_asks(d->device->check, mg__cudart_line);
+        mg__check_asks(d->device->check, &asked);
     mg__cudart_memory_join(d);
     mg__cudart_registry_join(d);
     return 0;

@@ -93,6 +93,7 @@ int mg__cudart_done(int error);                      /* keeps `error` as the thr
 void mg__cudart_failed(int error, const char *name); /* caller.c: for the checks */
 /* The program's first line among these return addresses, SHOWN at most; 0: not known. */
 uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size);
+int mg__cudart_frames(void *frames[MG_CHECK_FRAMES]); /* these addresses, of the call under way on this thread */
 uint32_t mg__cudart_line(char *file, size_t size); /* likewise, of the call under way on this thread */
 /* guard.c: between two calls of the program, which begin with `down` and end with `up`. */
 bool mg__cudart_alone(void); /* this thread is the program's only one, and there is one device */

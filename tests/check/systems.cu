@@ -298,7 +298,7 @@ CASE(loader_and_adder, 0)
 /* Copies and kernels of two halves, each in its stream. */
 template <bool fault> __global__ void double_it(const int *in, int *out)
 {
-    out[threadIdx.x] = 2 * in[threadIdx.x]; // ALSO: race/streams
+    out[threadIdx.x] = 2 * in[threadIdx.x]; // EXPECT: race/streams
 }
 CASE(two_halves, ALONE)
 {
@@ -311,7 +311,7 @@ CASE(two_halves, ALONE)
         cudaStreamCreateWithFlags(&s[k], cudaStreamNonBlocking);
     for (int k = 0; k < 2; k++) {
         cudaMemcpyAsync(in + 64 * k, host + 64 * k, 256, cudaMemcpyHostToDevice, s[k]);
-        double_it<fault><<<1, 64, 0, s[fault ? 1 - k : k]>>>(in + 64 * k, out + 64 * k); // EXPECT: race/streams
+        double_it<fault><<<1, 64, 0, s[fault ? 1 - k : k]>>>(in + 64 * k, out + 64 * k);
     }
     cudaDeviceSynchronize();
     for (int k = 0; k < 2; k++)
