@@ -120,6 +120,7 @@ struct mg_facts {
         double sectors; /* fewer touched */
         unsigned sites;
     } drift;
+    bool in_steps; /* few blocks, and most of the work is steps that wait for one another */
     MG_VEC(struct mg_report_advice_item) items;
 };
 
@@ -150,6 +151,10 @@ static inline uint64_t mg__facts_round(double v)
 {
     return v <= 0 ? 0 : v >= 1e18 ? (uint64_t)1e18 : (uint64_t)(v + 0.5);
 }
+
+/* spread.c: by instruction, executions by a warp that are left however its loops are divided among threads; at least 1
+ * of what is executed so often, and all of them in a loop whose steps wait for one another. NULL: out of memory. */
+float *mg__facts_steps_left(struct mg_facts *f);
 
 /* ---- the advisers: each adds what it has to say ---- */
 void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and `swaps` */

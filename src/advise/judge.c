@@ -75,10 +75,13 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
     unsigned sms = f->arch->board->sm_count;
     if (f->seen->nblocks < sms)
         item->how =
-            mg__advise_text(f,
-                            "But the grid has %llu block%s for %u multiprocessors, and the others idle: more and "
-                            "smaller blocks, or more work in a launch. (The estimate is of a board that is full.)",
-                            (unsigned long long)f->seen->nblocks, f->seen->nblocks == 1 ? "" : "s", sms);
+            mg__advise_text(f, "But the grid has %llu block%s for %u multiprocessors, and the others idle: %s",
+                            (unsigned long long)f->seen->nblocks, f->seen->nblocks == 1 ? "" : "s", sms,
+                            f->in_steps ? "more work in a launch would take little longer. More blocks for the same "
+                                          "would not be faster: most of the time is steps of which each waits for the "
+                                          "one before."
+                                        : "more and smaller blocks, or more work in a launch. (The estimate is of a "
+                                          "board that is full.)");
 }
 
 /* Whether a tile would pay for the site, or does: of its array, what is saved and what that takes. */

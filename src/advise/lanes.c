@@ -30,9 +30,10 @@ static struct mg_change *whole_warps(struct mg_facts *f)
         c->blocks = (uint64_t)MG_MAX(blocks + 0.5, 1);
         return c;
     }
-    for (uint32_t i = 0; i < f->info->ninsns; i++) /* one thread did all of it */
-        if (mg__change_often(f, i) > 1)
-            c->edits[i].times = (float)MG_MAX(1.0 / 32, 1 / mg__change_often(f, i));
+    const float *left = mg__facts_steps_left(f);
+    for (uint32_t i = 0; left && i < f->info->ninsns; i++) /* one thread did all of it */
+        if (mg__change_often(f, i) > left[i])
+            c->edits[i].times = (float)MG_MAX(1.0 / 32, left[i] / mg__change_often(f, i));
     return c;
 }
 

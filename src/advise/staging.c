@@ -105,12 +105,26 @@ static double waits(const struct mg_facts *f, double bytes, double tile)
     return (n > 1 ? 2 * n : 1) * f->warps * (double)f->seen->nblocks;
 }
 
+/* Whether threads read of the array what others of their block wrote: a copy of it would grow old. */
+static bool changes(const struct mg_facts *f, uint32_t group)
+{
+    const struct mg_advise_site *read = f->sites[f->groups[group].first].site;
+    bool written = false;
+    for (uint32_t i = 0; i < f->nsites && f->global_exchange; i++) {
+        const struct mg_advise_site *s = f->sites[i].site;
+        written |= s->direction != MG_DIR_LOAD && f->sites[i].sum.requests &&
+                   (read->global ? s->global == read->global : read->param >= 0 && s->param == read->param);
+    }
+    return written;
+}
+
 static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *all)
 {
     struct mg_advise_group *g = &f->groups[index];
     const struct mg_use *u = &g->use;
     double blocks = (double)f->seen->nblocks;
-    if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes)
+    if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes ||
+        changes(f, index))
         return;
     double once = mg__facts_once(g), bytes = mg__facts_distinct(u, g->bytes) / blocks;
     double fills = bytes / mg__facts_row(f) * blocks;

@@ -15,7 +15,8 @@
  * arithmetic. Only where enough threads remain to fill the device with a warp for each scheduler.
  *
  * MORE_BLOCKS. A grid of fewer blocks than multiprocessors leaves the others idle. Said of launches of LAUNCH seconds
- * and more: a shorter one spends much of its time starting.
+ * and more: a shorter one spends much of its time starting. Only what does not wait for the step before can be divided
+ * (spread.c).
  */
 #include "advise/facts.h"
 
@@ -247,23 +248,38 @@ static void vectors(struct mg_facts *f)
 }
 
 /* ---- the grid ---- */
-/* So many times more blocks, whose loops are as much shorter; where the work is in no loops, of fewer warps. */
+/* Threads of a block hand on what they computed: its warps cannot go to other blocks. */
+static bool works_together(const struct mg_facts *f)
+{
+    bool together = f->global_exchange;
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        together |= f->vars[v].by_other_warp && !f->vars[v].copy;
+    return together;
+}
+
+/* So many times more blocks, whose loops are as much shorter, as far as one step does not wait for the one before;
+ * where the work is in no such loops, of fewer warps. NULL: neither is possible. */
 static struct mg_change *divided(struct mg_facts *f, double more)
 {
     struct mg_change *c = mg__change(f);
-    double looped = 0;
-    for (uint32_t i = 0; i < f->info->ninsns; i++)
-        looped += mg__change_often(f, i) >= more ? (double)f->seen->insns[i].warps : 0;
-    if (!c)
+    const float *left = mg__facts_steps_left(f);
+    double looped = 0, steps = 0;
+    if (!c || !left)
         return NULL;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        looped += mg__change_often(f, i) >= more * left[i] ? (double)f->seen->insns[i].warps : 0;
+        steps += left[i] > 1 && 2 * left[i] > mg__change_often(f, i) ? (double)f->seen->insns[i].warps : 0;
+    }
+    f->in_steps = 2 * steps > f->inst;
     c->blocks = (uint64_t)((double)f->seen->nblocks * more + 0.5);
     if (2 * looped < f->inst) {
         c->warps = (unsigned)MG_MAX(f->warps / more + 0.5, 1);
-        return c;
+        c->blocks = MG_MIN(c->blocks, f->seen->nblocks * (f->warps / c->warps));
+        return f->warps > 1 && !works_together(f) ? c : NULL;
     }
     for (uint32_t i = 0; i < f->info->ninsns; i++)
-        if (mg__change_often(f, i) > 1)
-            c->edits[i].times = (float)MG_MAX(1 / more, 1 / mg__change_often(f, i));
+        if (mg__change_often(f, i) > left[i])
+            c->edits[i].times = (float)MG_MAX(1 / more, left[i] / mg__change_often(f, i));
     return c;
 }
 

@@ -2,10 +2,10 @@
  *
  * Above a kernel stands
  *     // ADVISE <kernel>: <id> [name=value ...] [twin=<kernel>]
- * here and in the three files included below; test_advise.py holds the report to it: the first piece of advice is `id`, its
- * values (with then=ID, those of the second piece, which is ID; or the launch's: uses.., and counts of the record) are those given, and the counters that it predicts are those that
- * the twin, the same kernel with the advice followed, is then profiled with. Every kernel is launched once; results are not
- * looked at here, but kernels and twins are written to compute something, so that the compiler leaves them alone.
+ * here and in the files included below; test_advise.py holds the report to it: the first piece of advice is `id`, its
+ * values (with then=ID, those of the second piece, which is ID; or the launch's: uses.., and counts of the record) are
+ * those given, with without=ID no piece is ID, and the counters that it predicts are those that the twin, the same
+ * kernel with the advice followed, is then profiled with. Every kernel is launched once; results are not looked at here, but kernels and twins are written to compute something, so that the compiler leaves them alone.
  *
  * Usage: kernels [NAME ...]: all, or those named.
  */
@@ -55,6 +55,7 @@ __global__ void two_reads(float *c, const float *a)
 #include "shared.cuh"
 #include "global.cuh"
 #include "block.cuh"
+#include "grid.cuh"
 
 /* ---- main ---- */
 static bool wanted(int argc, char **argv, const char *name)
@@ -187,6 +188,14 @@ int main(int argc, char **argv)
     RUN(four_blocks, <<<POOLS, 256, 56 * 1024>>>(out, a))
     RUN(many_registers, <<<528, 256>>>(out, a))
     RUN(bounded_registers, <<<528, 256>>>(out, a))
+    RUN(few_chains, <<<2, 32>>>(out, 2000))
+    RUN(chain_a_block, <<<64, 1>>>(out, 2000))
+    RUN(few_sums, <<<8, 256>>>(out, a))
+    RUN(few_rings, <<<8, 256>>>(out, a))
+    RUN(steps_of_a_block, <<<1, 64>>>(out, a, 200))
+    void *args[] = {&a, &out};
+    if (wanted(argc, argv, "steps_of_a_grid"))
+        cudaLaunchCooperativeKernel((const void *)steps_of_a_grid, dim3(4), dim3(128), args, 0, 0);
     for (int k = 0; argc > 1 && k < 200; k++)
         if (wanted(argc, argv, "many_launches"))
             vector_add<<<1 + k % 2, 256>>>(out, a, b);

@@ -87,8 +87,9 @@ def test_first():
             first = next((i for i in items[:3] if i is not first and i["id"] == values["then"]), first)
             check(first["id"] == values["then"], f"{kernel}: {values['then']} is not behind it: {[i['id'] for i in items]}")
         check(wanted == "nothing" or first["gain"] > 0, f"{kernel}: gain {first['gain']}")
+        check(values.get("without") not in [i["id"] for i in found[kernel]["advice"]], f"{kernel}: {values.get('without')} is advised")
         for name, value in values.items():
-            if name in ("twin", "then"):
+            if name in ("twin", "then", "without"):
                 continue
             if name == "verdict":
                 check(found[kernel]["verdict"].startswith(VERDICTS[value]), f"{kernel}: {found[kernel]['verdict']}")

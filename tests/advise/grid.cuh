@@ -1,0 +1,81 @@
+/* grid.cuh - grids of few blocks: what more of them can do, and what they cannot. */
+#include <cooperative_groups.h>
+
+/* Each value is made of the one before. */
+// ADVISE few_chains: nothing
+__global__ void few_chains(float *c, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = i * 1e-3f;
+    for (int k = 0; k < n; k++)
+        x = sinf(x) * 1.1f + 0.3f;
+    c[i] = x;
+}
+
+// ADVISE chain_a_block: nothing
+__global__ void chain_a_block(float *c, int n)
+{
+    float x = blockIdx.x * 1e-3f;
+    for (int k = 0; k < n; k++)
+        x = sinf(x) * 1.1f + 0.3f;
+    c[blockIdx.x] = x;
+}
+
+/* Sums can be added up in parts, and so can the greatest be found. */
+// ADVISE few_sums: more-blocks blocks=8
+__global__ void few_sums(float *c, const float *a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    float sum = 0, most = 0;
+    for (int k = i; k < N; k += n) {
+        sum += a[k];
+        most = fmaxf(most, a[k]);
+    }
+    c[i] = sum + most;
+}
+
+/* The place in a ring that goes round is known beforehand. */
+// ADVISE few_rings: more-blocks blocks=8
+__global__ void few_rings(float *c, const float *a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x, at = 0;
+    float sum = 0;
+#pragma unroll 1
+    for (int k = i; k < N; k += n) {
+        sum += a[k] * (at + 1);
+        at = at == 2 ? 0 : at + 1;
+    }
+    c[i] = sum;
+}
+
+/* Each step reads what all threads of the block made in the one before. */
+// ADVISE steps_of_a_block: nothing
+__global__ void steps_of_a_block(float *c, const float *a, int n)
+{
+    __shared__ float best[2][64];
+    int i = threadIdx.x;
+    best[0][i] = a[i];
+    for (int k = 1; k < n; k++) {
+        __syncthreads();
+        float most = 0;
+        for (int j = 0; j < 64; j++)
+            most = fmaxf(most, best[~k & 1][(i + j) & 63] + 1);
+        best[k & 1][i] = most;
+    }
+    c[i] = best[~n & 1][i];
+}
+
+/* The same of a grid, which meets in each step. */
+// ADVISE steps_of_a_grid: nothing
+__global__ void steps_of_a_grid(const float *a, float *c)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    c[i] = a[i];
+    for (int k = 0; k < 40; k++) {
+        grid.sync();
+        float next = c[(i + 1) % n] + c[(i + n - 1) % n];
+        grid.sync();
+        c[i] = next;
+    }
+}
