@@ -8,12 +8,34 @@
  * Shared: lanes of a warp on one address, or in one bank, are served one after the other. Two remedies are tried on the
  * recorded accesses: copies of the variable, interleaved word by word, lane i using copy i modulo their number; and
  * adding up the lanes of an address before (a reduction over the warp), one lane doing the atomic.
+ *
+ * Where what an atomic hands back is read (a place in a list, a ticket) only the second is possible: copies would hand
+ * out each place several times.
  */
 #include "advise/facts.h"
 
 #include <math.h>
 
 enum { MOST_COPIES = 32, SHUFFLES = 5, SUMS = 7 /* of a warp's lanes that add up */ };
+
+/* What the kernel does with the old value: nothing; it reads it; or the operation is nothing without it. */
+enum old { OLD_UNUSED, OLD_READ, OLD_NEEDED };
+
+static enum old old_of(const struct mg_facts *f, uint32_t at)
+{
+    const struct mg_ptx_func *func = f->info->insns[at].func;
+    const struct mg_ptx_insn *atomic = f->info->insns[at].insn;
+    uint32_t result, reg;
+    bool is_result, written;
+    if (atomic->atomop == MG_ATOM_CAS || atomic->atomop == MG_ATOM_EXCH)
+        return OLD_NEEDED;
+    for (struct mg_flow_walk w = {func, atomic, 0, 0}; mg__flow_next(&w, &result, &is_result);)
+        for (uint32_t i = 0; is_result && i < func->ninsns; i++)
+            for (struct mg_flow_walk r = {func, &func->insns[i], 0, 0}; mg__flow_next(&r, &reg, &written);)
+                if (!written && reg == result)
+                    return OLD_READ;
+    return OLD_UNUSED;
+}
 
 /* Wavefronts of the group's atomics, did they go to the same places in shared memory: their distances are all that
  * counts. */
@@ -101,6 +123,12 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
         lanes += (double)f->sites[i].sum.lanes;
         if (f->sites[i].sum.moved > f->sites[worst].sum.moved)
             worst = i;
+    }
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        if (site != UINT32_MAX && f->sites[site].group == index && f->seen->insns[i].requests &&
+            old_of(f, i) != OLD_UNUSED)
+            return;
     }
     if (lanes <= 0)
         return;
@@ -247,8 +275,12 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
     unsigned best_copies = 1, blocks = f->occupancy.blocks;
     uint32_t size = f->info->shared_vars[var].size;
     double groups;
+    enum old old = OLD_UNUSED;
     struct mg_change *best = NULL, *aggregate;
-    if (!v->atomics)
+    for (uint32_t i = 0; v->atomics && i < f->info->ninsns; i++)
+        if (mg__change_of_var(f, i, var) && mg__ptx_is_atomic(f->info->insns[i].insn))
+            old = MG_MAX(old, old_of(f, i));
+    if (!v->atomics || old == OLD_NEEDED)
         return;
     for (unsigned copies = 2; copies <= MOST_COPIES && (uint64_t)size * copies <= f->arch->shared_block_optin;
          copies *= 2) {
@@ -280,7 +312,7 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
         mg__change_add(f, aggregate, i, MG_TIME_NEW_SHUFFLE, shuffles * mg__change_often(f, i), 0, 0);
         mg__change_add(f, aggregate, i, MG_TIME_NEW_ALU, sums * mg__change_often(f, i), 0, 0);
     }
-    if (one) /* copies of a sum would be summed in the same way */
+    if (one || old == OLD_READ) /* copies of a sum would be summed in the same way */
         best = NULL;
     const char *name = mg__facts_variable(f, var);
     struct mg_report_advice_item *item;
@@ -292,9 +324,9 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
         item->how =
             mg__advise_text(f,
                             "Lanes with the same address reduce first (__reduce_add_sync, or shuffles; "
-                            "__match_any_sync finds them) and one of them adds: tried on the recorded accesses, "
+                            "__match_any_sync finds them) and one of them adds%s: tried on the recorded accesses, "
                             "%.0f wavefronts become %.0f.",
-                            now, alone);
+                            old == OLD_READ ? ", and hands the others their places by a shuffle" : "", now, alone);
         best_then = alone;
     } else {
         item = mg__advise_add(f, "copies", best);

@@ -124,6 +124,29 @@ __global__ void dot_in_blocks(float *sum, const float *a, const float *b)
         atomicAdd(sum, v);
 }
 
+/* Each thread writes at the place that it got: copies of the counter would hand it out twice. */
+// ADVISE compact: nothing without=privatise
+__global__ void compact(int *out, int *count, const int *in)
+{
+    int v = in[blockIdx.x * blockDim.x + threadIdx.x];
+    out[atomicAdd(count, 1)] = v;
+}
+
+/* The same of few lists in a block. */
+// ADVISE sort_few: nothing without=copies
+__global__ void sort_few(int *out, const int *in)
+{
+    __shared__ unsigned next[8];
+    if (threadIdx.x < 8)
+        next[threadIdx.x] = 0;
+    __syncthreads();
+    int v = in[(blockIdx.x * 256 + threadIdx.x) & (N - 1)];
+    unsigned at = 0;
+    for (int k = 0; k < 32; k++)
+        at += atomicAdd(&next[(v + k) & 7], 1u);
+    out[blockIdx.x * 256 + threadIdx.x] = at;
+}
+
 // ADVISE histogram_few: copies
 __global__ void histogram_few(unsigned *bins, const int *in)
 {
