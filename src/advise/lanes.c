@@ -3,13 +3,15 @@
  * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest
  * of what is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does
  * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering avoids, and not
- * counted as one.
+ * counted as one; nor are the idle lanes of the grid's last warp, where the work ends.
  *
  * Occupancy is worth something where warps wait; it is looked at below half of the warp slots. What holds it back is
  * what the occupancy rules say (margay/arch.h); registers are those of the launch record: of the program's machine
  * code, or an estimate from the PTX where it has none.
  */
 #include "advise/facts.h"
+
+#include <math.h>
 
 /* Whole warps: fewer of them, whose accesses are as much larger. */
 static struct mg_change *whole_warps(struct mg_facts *f)
@@ -68,6 +70,15 @@ static void partial_warps(struct mg_facts *f)
         mg__advise_value(f, item, "drift_sectors", (double)mg__facts_round(f->drift.sectors));
 }
 
+/* The part of an instruction's executions that is left where its lanes are in whole warps: in each round of the grid's
+ * warps there is a last one, which is seldom full. */
+static double in_whole_warps(const struct mg_facts *f, const struct mg_tried *t, double lanes)
+{
+    const double rounds = MG_MAX((double)t->warps / ((double)f->warps * (double)f->seen->nblocks), 1),
+                 warps = ceil((double)t->threads / rounds / lanes - 1e-6) * rounds;
+    return MG_MIN(warps / (double)t->warps, 1);
+}
+
 /* As many lanes as were active, in whole warps. */
 static struct mg_change *converged(struct mg_facts *f, double lanes)
 {
@@ -75,7 +86,7 @@ static struct mg_change *converged(struct mg_facts *f, double lanes)
     for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;
-        const double part = t->warps ? (double)t->threads / ((double)t->warps * lanes) : 1;
+        const double part = t->warps ? in_whole_warps(f, t, lanes) : 1;
         if (part > 0.97 || t->threads == t->warps || !insn || insn->effects & MG_E_SYNCS)
             continue;
         c->edits[i].times = (float)part;
