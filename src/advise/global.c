@@ -9,7 +9,8 @@
  *   records                    lanes are a record apart, and its fields are read in several places: an array for each
  *                              field (FIELDS), before any tile
  *   holes                      the block does not use what lies between: fields of records (FIELDS)
- *   a column                   the same, but lanes are a row apart: other columns (NARROW)
+ *   a column                   the same, but lanes are a row apart, or other blocks use what lies between: other
+ *                              columns (NARROW)
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
  *                              where that is because the block is no multiple of 32 threads, whole warps fix it
  *                              (DRIFT, lanes.c)
@@ -81,6 +82,56 @@ static bool is_record(const struct mg_facts *f, const struct mg_site_fact *s)
     return fields > 1 && 2 * fields * s->width >= size_of(s->stride);
 }
 
+struct touched { /* of a sector: the granules that a block uses at the site */
+    uint64_t sector;
+    uint32_t granules;
+    unsigned block;
+};
+
+static int by_sector(const void *left, const void *right)
+{
+    const struct touched *a = left, *b = right;
+    return a->sector != b->sector ? (a->sector > b->sector) - (a->sector < b->sector)
+                                  : (a->block > b->block) - (a->block < b->block);
+}
+
+/* Whether most sectors that the site's blocks touch are used by several of them, by each in another place: then other
+ * blocks use what a block leaves out, and lanes are a row apart, no record. */
+static bool blocks_interleave(const struct mg_facts *f, const struct mg_site_fact *s)
+{
+    const unsigned shift = f->seen->sites.shift;
+    MG_VEC(struct touched) all = {0};
+    size_t sectors = 0, several = 0;
+    bool ok = true;
+    for (unsigned n = 0; n < f->seen->nsampled; n++) {
+        const struct mg_advise_block *b = f->seen->blocks[n];
+        for (uint32_t i = 0; b && ok && i < b->ngrains; i++) {
+            const uint64_t sector = b->grains[i].key << shift >> 5;
+            const uint32_t granule = 1u << (b->grains[i].key & ((32u >> shift) - 1));
+            if (f->sites[b->grains[i].site].site != s->site)
+                continue;
+            if (all.count && all.at[all.count - 1].sector == sector && all.at[all.count - 1].block == n)
+                all.at[all.count - 1].granules |= granule;
+            else
+                ok = mg__vec_push(&all, ((struct touched){sector, granule, n}));
+        }
+    }
+    if (all.count > 1)
+        qsort(all.at, all.count, sizeof(*all.at), by_sector);
+    for (size_t i = 0, end; i < all.count; i = end) {
+        uint32_t used = 0;
+        bool apart = true;
+        for (end = i; end < all.count && all.at[end].sector == all.at[i].sector; end++) {
+            apart &= !(used & all.at[end].granules);
+            used |= all.at[end].granules;
+        }
+        sectors++;
+        several += end > i + 1 && apart;
+    }
+    mg__vec_free(&all);
+    return ok && 2 * several > sectors;
+}
+
 static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fact *s)
 {
     const struct mg_advise_group *g = &f->groups[s->group];
@@ -101,10 +152,10 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
         if (s->stride == s->step_y && s->step_y && f->info->block.x * s->width < 32)
             return MG_NARROW; /* a column of threads */
         if (is_record(f, s))
-            return MG_FIELDS;
+            return blocks_interleave(f, s) ? MG_NARROW : MG_FIELDS;
         if (size_of(s->step_y) == width || size_of(s->step_next) == width || full)
             return MG_ORDER;
-        return stride > MOST_RECORD ? MG_NARROW : MG_FIELDS; /* a column, or a record */
+        return stride > MOST_RECORD || blocks_interleave(f, s) ? MG_NARROW : MG_FIELDS; /* a column, or a record */
     }
     default:
         if (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)

@@ -198,6 +198,16 @@ __global__ void columns_of_pairs(float2 *out, const float2 *in)
     }
 }
 
+/* Bins one after the other, in each an element for each block: as far apart as a record is long, and none. */
+// ADVISE column_of_bins: widen without=fields
+__global__ void column_of_bins(int *out, const int *in)
+{
+    int sum = 0;
+    for (int i = threadIdx.x; i < N / 128; i += blockDim.x)
+        sum += in[i * gridDim.x + blockIdx.x];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 // ADVISE gather: gather
 __global__ void gather(float *out, const float *in, const int *index)
 {
