@@ -14,6 +14,8 @@
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
  *                              where that is because the block is no multiple of 32 threads, whole warps fix it
  *                              (DRIFT, lanes.c)
+ *   anywhere                   the block's sectors lie in no rows: the work can be sorted by address (SCATTER), which
+ *                              gains nothing where a thread uses whole sectors
  *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data fixes that (IDLE)
  *   narrow rows                the block's rows are shorter than a sector, so that a warp is made of pieces (NARROW)
  * ORDER is fixed by exchanging the indices where nothing else depends on their order, that is, where no other site is
@@ -25,6 +27,7 @@
 #include <math.h>
 
 enum { MOST_RECORD = 128, MOST_FIELDS = 32 }; /* bytes, a longer distance is a row's; and what is told apart */
+enum { LEAST_RUNS = 16, SHORT_RUN = 4 }; /* of neighbouring sectors: so many tell, and so many in one are an order */
 
 static bool fails(const struct mg_site_fact *s)
 {
@@ -132,6 +135,58 @@ static bool blocks_interleave(const struct mg_facts *f, const struct mg_site_fac
     return ok && 2 * several > sectors;
 }
 
+/* Whether the sectors that a block touches at the site lie anywhere: in short runs, at no common distance. Then there
+ * is no order in which neighbouring threads could read neighbours. */
+static bool lies_anywhere(const struct mg_facts *f, const struct mg_site_fact *s)
+{
+    const struct mg_advise_block *b = f->seen->blocks[f->seen->nsampled / 2];
+    uint64_t last = UINT64_MAX, start = UINT64_MAX, distance = 0;
+    uint32_t sectors = 0, runs = 0, alike = 0, lead = 0;
+    for (uint32_t i = 0; b && !b->level && i < b->ngrains; i++) { /* by address */
+        const uint64_t sector = b->grains[i].key << f->seen->sites.shift >> 5;
+        if (f->sites[b->grains[i].site].site != s->site || sector == last)
+            continue;
+        sectors++;
+        if (last == UINT64_MAX || sector != last + 1) {
+            const uint64_t d = sector - start; /* the distance that most runs have keeps its lead */
+            alike += lead && d == distance;
+            distance = lead ? distance : d;
+            lead += d == distance ? 1 : lead ? -1u : 1;
+            start = sector;
+            runs++;
+        }
+        last = sector;
+    }
+    return runs >= LEAST_RUNS && sectors < SHORT_RUN * runs && 2 * alike < runs;
+}
+
+/* The part of a sector that one thread uses of the array, in one place: so many sectors of an access are left in the
+ * best order of the work, where neighbouring threads have neighbouring places. */
+static double own_part(const struct mg_facts *f, uint32_t group)
+{
+    double bytes = 0, places = 0;
+    for (unsigned n = 0; n < f->seen->nsampled; n++) {
+        const struct mg_advise_block *b = f->seen->blocks[n];
+        uint32_t before[MG_MAX_THREADS / 32] = {0}; /* of the sector before: a place goes on */
+        uint64_t last = 0;
+        for (uint32_t i = 0, end; b && i < b->ngrains; i = end) {
+            uint32_t threads[MG_MAX_THREADS / 32] = {0};
+            const uint64_t sector = b->grains[i].key << f->seen->sites.shift >> 5;
+            for (end = i; end < b->ngrains && b->grains[end].key << f->seen->sites.shift >> 5 == sector; end++)
+                for (unsigned w = 0; f->sites[b->grains[end].site].group == group && w < b->nwarps; w++) {
+                    const uint32_t set = mg__grain_threads(b, &b->grains[end])[w];
+                    bytes += (double)((unsigned)__builtin_popcount(set) << f->seen->sites.shift);
+                    threads[w] |= set;
+                }
+            for (unsigned w = 0; w < b->nwarps; w++)
+                places += __builtin_popcount(sector == last + 1 ? threads[w] & ~before[w] : threads[w]);
+            memcpy(before, threads, sizeof(before));
+            last = sector;
+        }
+    }
+    return places > 0 ? MG_MIN(bytes / places / f->arch->sector_bytes, 1) : 1;
+}
+
 static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fact *s)
 {
     const struct mg_advise_group *g = &f->groups[s->group];
@@ -158,6 +213,8 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
         return stride > MOST_RECORD || blocks_interleave(f, s) ? MG_NARROW : MG_FIELDS; /* a column, or a record */
     }
     default:
+        if (lies_anywhere(f, s))
+            return MG_SCATTER;
         if (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)
             return MG_ORDER; /* rows of a block narrower than a warp, each lane in another */
         return full && g->use.uses < 1.5 * g->use.bytes ? MG_ORDER : MG_SCATTER;
@@ -382,9 +439,13 @@ static void sort_out(struct mg_facts *f, struct remedy *r, bool all)
         case MG_NARROW:
             cover(f, &r[NARROW], i, sectors_once(f, s));
             break;
-        case MG_SCATTER:
-            cover(f, &r[SCATTER], i, (double)s->sum.ideal);
+        case MG_SCATTER: {
+            const double touched = (double)s->sum.touched,
+                         then = MG_MAX((double)s->sum.ideal, own_part(f, s->group) * touched);
+            if (then < 0.9 * touched)
+                cover(f, &r[SCATTER], i, then);
             break;
+        }
         case MG_IDLE:
         case MG_FINE:
             break;

@@ -215,6 +215,17 @@ __global__ void gather(float *out, const float *in, const int *index)
     out[i] = in[index[i]];
 }
 
+/* A sector anywhere, of which each thread uses all: no order and no tile make fewer of them. */
+// ADVISE whole_sectors: nothing
+__global__ void whole_sectors(int *out, const uint4 *in)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint4 *at = in + (i * 2654435761u >> 15) * 2;
+    uint4 low = at[0];
+    uint4 high = at[1];
+    out[i] = (low.x & high.x) + (low.y & high.y) + (low.z & high.z) + (low.w & high.w);
+}
+
 /* ---- reuse ---- */
 
 // ADVISE look_up: stage
