@@ -140,6 +140,7 @@ struct mg_tried { /* totals of an instruction, exact */
     uint64_t requests, lanes, bytes;
     uint64_t touched, ideal, moved; /* global sectors */
     uint64_t wavefronts, wavefronts_ideal;
+    uint64_t bulk;                      /* sectors of device memory that bulk copies move: the model's */
     uint64_t warps, threads, divergent; /* executed */
     uint64_t const_requests, const_passes; /* of constant memory: an address a pass */
 };

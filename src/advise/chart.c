@@ -26,6 +26,8 @@ static const char *name_of(struct mg_facts *f, const struct mg_advise_group *gro
 
 static const char *exchanged(struct mg_facts *f, uint64_t words, uint64_t passing)
 {
+    if (!passing && (f->total.bulk > 0 || f->matrices > 0))
+        return "through shared memory, by bulk copies or multiplications of matrices";
     if (words)
         return mg__advise_text(f, "%llu of %llu shared words pass between threads", (unsigned long long)passing,
                                (unsigned long long)words);
@@ -105,7 +107,8 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
     uint64_t words = 0, passing = 0;
     const struct mg_advise_group *group = mg__facts_most_read(f);
     double touched = (double)f->total.touched, ideal = (double)f->total.ideal;
-    bool coalesced = touched - ideal <= 0.2 * touched, shared = f->total.wavefronts > 0;
+    const bool copied = f->total.bulk > 0, multiplied = f->matrices > 0;
+    bool coalesced = touched - ideal <= 0.2 * touched, shared = f->total.wavefronts > 0 || copied || multiplied;
     a->chart = mg__arena_array(&f->arena, 4, sizeof(*a->chart));
     if (!a->chart)
         return;
@@ -113,7 +116,7 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         words += f->vars[v].words;
         passing += f->vars[v].by_other_thread;
     }
-    ask(a, "exchange", "Do threads of a block exchange data?", passing || f->global_exchange,
+    ask(a, "exchange", "Do threads of a block exchange data?", passing || f->global_exchange || copied || multiplied,
         exchanged(f, words, passing));
     ask(a, "reuse", "Does a block read the same global bytes three times or more?",
         mg__facts_uses(group) >= 2.95, /* edges */
@@ -131,6 +134,10 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         a->verdict = of_tiles(f, f->tiles.pay == MG_TILES_PAY);
     else if (would)
         a->verdict = would;
+    else if (multiplied)
+        a->verdict = "Shared memory is used, and needed: multiplications of matrices read their operands from it.";
+    else if (copied)
+        a->verdict = "Shared memory is used, and needed: bulk copies fill it or are made from it.";
     else if (shared)
         a->verdict = passing ? "Shared memory is used, and needed: threads exchange data through it."
                              : "Shared memory is used, but nothing passes through it between threads.";

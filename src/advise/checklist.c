@@ -229,7 +229,7 @@ static const char *answer_barriers_needed(struct mg_facts *f, const char **count
     bool passes = f->global_exchange;
     for (uint32_t v = 0; v < f->info->nshared_vars; v++)
         passes |= f->vars[v].by_other_warp > 0;
-    if (f->barriers <= 0)
+    if (f->barriers <= 0 || (!passes && f->others_use_shared))
         return none;
     *counts = passes ? "data passes from warp to warp" : "no word passes from one warp to another";
     return judge(passes);

@@ -4,6 +4,7 @@
  * The launch's time and its parts are those of the model of time; what a change of it saves, price.c asks that model.
  */
 #include "advise/facts.h"
+#include "model/matrix.h"
 
 #include <math.h>
 
@@ -34,6 +35,7 @@ static unsigned flops_of(const struct mg_ptx_insn *insn, enum mg_ptx_type *type)
 static void count_instructions(struct mg_facts *f)
 {
     uint64_t worst = 0, worst_const = 0;
+    struct mg_model_matrix matrix;
     f->worst_branch = f->worst_const = UINT32_MAX;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
@@ -44,6 +46,11 @@ static void count_instructions(struct mg_facts *f)
         f->alone += t->threads == t->warps ? (double)t->warps : 0;
         if (!insn)
             continue;
+        f->matrices += mg__model_matrix(insn, &matrix) && matrix.wgmma
+                           ? (double)mg__model_wgmma_wavefronts(f->info->insns[i].func, insn, t->warps)
+                           : 0;
+        f->others_use_shared |= mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group == MG_G_BULK ||
+                                insn->opcode == MG_OP_WGMMA_MMA_ASYNC || insn->opcode == MG_OP_MAPA;
         if (t->const_passes > t->const_requests) {
             uint64_t more = t->const_passes - t->const_requests;
             if (f->worst_const == UINT32_MAX || more > worst_const) {

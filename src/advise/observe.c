@@ -555,6 +555,7 @@ static void extend(struct mg_seen *s, const struct mg_model *model, const struct
 static void judge(struct launch *l, enum mg_status status)
 {
     const struct mg_advise *a = l->advise;
+    struct mg_model_counted all;
     if (!mg__longest_is(a->longest, l->seen.info, mg__time_result(a->time)->seconds)) {
         mg__advise_count(&l->seen, status, a->done, a->arg);
         return;
@@ -562,6 +563,8 @@ static void judge(struct launch *l, enum mg_status status)
     if (l->seen.info->parted)
         extend(&l->seen, a->model, l->near);
     for (uint32_t i = 0; i < l->seen.info->ninsns; i++) {
+        if (a->model && mg__model_counted(a->model, i, &all))
+            l->seen.insns[i].bulk = all.bulk;
         mg__shapes_sort(&l->seen.global[i]);
         mg__shapes_sort(&l->seen.shared[i]);
     }

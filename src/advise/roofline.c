@@ -2,8 +2,9 @@
  *
  * Amounts are what was counted: floating-point operations (a fused multiply-add is two), sectors of global memory times
  * 32 bytes, wavefronts of shared memory times 128 bytes (a wavefront takes the pipe for its cycle however many bytes it
- * moves). Arithmetic of several widths is put against the single-precision roof by what each takes of it. Half
- * precision is given twice the rate of single, as all devices since 6.0 that do not lack it have.
+ * moves). Those that a warpgroup's multiplication reads its operands in count as well; what bulk copies move counts
+ * with its bytes, on both sides. Arithmetic of several widths is put against the single-precision roof by what each
+ * takes of it. Half precision is given twice the rate of single, as all devices since 6.0 that do not lack it have.
  *
  * Multiplications of matrices have a roof of their own, if there are any: what the tensor cores do of each type, put
  * one behind the other; their operations, whole numbers too, count where bytes are put against work.
@@ -49,8 +50,9 @@ void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a)
                     (f64_rate > 0 ? (double)f->flops_f64 / f64_rate : (double)f->flops_f64);
     double mixed = single > 0 ? fp32 * flops / single : fp32; /* the peak of this mixture */
     double matrix_seconds, matrix = matrix_work(f, &matrix_seconds), work = flops + matrix;
-    double bytes = (double)f->total.touched * f->arch->sector_bytes,
-           shared = (double)f->total.wavefronts * mg__facts_row(f);
+    double bulk = (double)f->total.bulk * f->arch->sector_bytes;
+    double bytes = (double)f->total.touched * f->arch->sector_bytes + bulk,
+           shared = ((double)f->total.wavefronts + f->matrices) * mg__facts_row(f) + bulk;
     struct mg_report_roof roofs[] = {
         {"arithmetic", mixed, flops, 0, flops / mixed},
         {"device memory", mg_board_memory_peak(b), bytes, bytes > 0 ? work / bytes : 0, 0},

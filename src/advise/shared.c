@@ -19,22 +19,10 @@ static bool exchanges(const struct mg_facts *f, bool between_warps)
     return f->global_exchange;
 }
 
-/* Whether something else than threads reads shared memory: bulk copies, multiplications by a warpgroup, other blocks.
- * That is not seen here. */
-static bool others_read(const struct mg_facts *f)
-{
-    for (uint32_t i = 0; i < f->info->ninsns; i++) {
-        const enum mg_ptx_opcode op = (enum mg_ptx_opcode)f->info->insns[i].insn->opcode;
-        if (mg__ptx_isa(op)->group == MG_G_BULK || op == MG_OP_WGMMA_MMA_ASYNC || op == MG_OP_MAPA)
-            return true;
-    }
-    return false;
-}
-
 static void unused(struct mg_facts *f, uint32_t var)
 {
     const struct mg_var_fact *v = &f->vars[var];
-    if (others_read(f))
+    if (f->others_use_shared)
         return;
     double words = (double)v->words, threads = f->threads * f->sampled_blocks;
     if (!v->used || !v->words || v->by_other_thread || v->atomics || words > MOST_PRIVATE_WORDS * threads)

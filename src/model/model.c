@@ -751,6 +751,8 @@ bool mg__model_counted(const struct mg_model *model, uint32_t insn, struct mg_mo
     const struct tally *t = &model->last[insn];
     *counted = (struct mg_model_counted){
         .wavefronts = t->wavefronts, .ideal = t->ideal, .sectors = t->sectors, .sectors_ideal = t->sectors_ideal};
+    for (unsigned op = 0; op < MG_COUNT(t->bulk); op++)
+        counted->bulk += t->bulk[op];
     for (unsigned op = 0; op < MG_COUNT(t->moved); op++) {
         counted->requests += t->requests[op];
         counted->moved += t->moved[op];

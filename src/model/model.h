@@ -20,6 +20,7 @@ struct mg_observer mg__model_observer(struct mg_model *model); /* for one simula
 struct mg_model_counted {
     uint64_t wavefronts, ideal;                       /* shared memory */
     uint64_t requests, sectors, sectors_ideal, moved; /* global; sectors: touched */
+    uint64_t bulk;                                    /* sectors of device memory that bulk copies move */
 };
 bool mg__model_counted(const struct mg_model *model, uint32_t insn, struct mg_model_counted *counted);
 

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Advice on what others than threads do in shared memory: test_bulk.py MARGAY EXAMPLES
+
+The roofline has what multiplications of warpgroups read there and what bulk copies move, as `margay profile` counts both, and
+the verdict is that shared memory is needed.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+WAVEFRONTS = "memory_l1_wavefronts_shared"
+SECTORS = "memory_l2_theoretical_sectors_global"
+COPIED = "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum"
+
+
+def report(margay, command, program):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.json")
+        subprocess.run([margay, command, "--json", path, program], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=300)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def main():
+    margay, examples = sys.argv[1:]
+    failures = []
+    for name, multiplies in ("wgmma_gemm.cu", True), ("bulk_pipeline.cu", False):
+        program = os.path.join(examples, name)
+        advice = report(margay, "advise", program)["advice"][0]
+        counted = report(margay, "profile", program)["launches"][0]["metrics"]
+        amount = {roof["name"]: roof["amount"] for roof in advice["roofline"]["roofs"]}
+        copied = 32 * counted[COPIED]
+        if not copied or amount["shared memory"] != 128 * counted[WAVEFRONTS] + copied:
+            failures.append(f"{name}: {amount} of {counted[WAVEFRONTS]} wavefronts and {copied} bytes")
+        if amount["device memory"] != 32 * counted[SECTORS] + copied:
+            failures.append(f"{name}: {amount} of {counted[SECTORS]} sectors and {copied} bytes")
+        if not advice["verdict"].startswith("Shared memory is used, and needed") or ("matrices" in advice["verdict"]) != multiplies:
+            failures.append(f"{name}: {advice['verdict']}")
+        if any(row["id"] == "barriers-needed" and row["result"] == "failed" for row in advice["checklist"]):
+            failures.append(f"{name}: its barriers are needed")
+    for line in failures:
+        print(line, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
