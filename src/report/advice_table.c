@@ -1,6 +1,7 @@
 /* advice_table.c - advice in short: a table of a program's kernels, at most a screen. For each kernel the estimate of
- * its longest launch shape, what limits it, and the first piece of advice with what it would save and its line. The
- * pages of advice_text.c have the reasons, the rest, and the other shapes.
+ * all launches of the shape that takes longest, each taken to be as long as the longest of them, what limits that one,
+ * and the first piece of advice with what it would save and its line. The pages of advice_text.c, which are of that one
+ * launch, have the reasons, the rest, and the other shapes.
  *
  * MOST_KERNELS rows of two lines, a title of three and two lines below: 23 lines at most, whatever the program.
  */
@@ -50,7 +51,8 @@ static bool row(struct mg_strbuf *out, const struct mg_style *style, const struc
     mg__layout_duration(time, a->seconds * (double)r->launches);
     bool ok = plain(&shape, "  ") && mg__layout_dim3(&shape, style, a->grid) &&
               plain(&shape, (uint64_t)a->grid.x * a->grid.y * a->grid.z == 1 ? " block of " : " blocks of ") &&
-              mg__layout_dim3(&shape, style, a->block);
+              mg__layout_dim3(&shape, style, a->block) &&
+              (r->launches <= 1 || mg__strbuf_printf(&shape, ", %llu launches", (unsigned long long)r->launches));
     unsigned room = style->width - MG_MIN(style->width, NAME_AT + (unsigned)shape.count);
     ok = ok && mg__strbuf_printf(out, "%8s  %-17s  ", time, a->status == MG_OK ? a->limiter : "it failed") &&
          mg__layout_tone(out, style, MG_TONE_BOLD, true) &&

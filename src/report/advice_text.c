@@ -421,7 +421,11 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
         ok = mg__strbuf_printf(out, ", the longest of %llu launches", (unsigned long long)row->launches);
     char time[MG_DURATION];
     mg__layout_duration(time, a->seconds);
-    ok = ok && mg__strbuf_printf(out, ", estimate %s\n", time);
+    ok = ok && mg__strbuf_printf(out, ", estimate %s", time);
+    mg__layout_duration(time, a->seconds * (double)row->launches);
+    if (ok && row->launches > 1)
+        ok = mg__strbuf_printf(out, " (all: %s)", time);
+    ok = ok && plain(out, "\n");
     if (ok && a->status != MG_OK)
         ok = plain(out, "  The launch failed: the counts are of the part that ran.\n");
     bool lines = !a->nsites;

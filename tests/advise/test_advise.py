@@ -183,6 +183,11 @@ def test_text():
                     r"\(4 bytes\)  shared.cuh:\d+\n", table), f"the table: {table}")
     check("margay advise NAME, or --full" in table, "the table does not say where the rest is")
     check(run("--kernel", "transpose_shared", args=[program]).stderr.decode().count("Occupancy") == 1, "--kernel has no page")
+    table = run(args=[program, "many_launches"]).stderr.decode()
+    page = run("--full", args=[program, "many_launches"]).stderr.decode()
+    every = re.search(r" ([\d.]+ [um]s)  .*  2 blocks of 256, 100 launches\n", table)
+    check(every and re.search(rf"grid 2, block 256, the longest of 100 launches, estimate [\d.]+ us \(all: {every.group(1)}\)\n", page),
+          f"launches of one shape: {table}{page[:300]}")
     done = run("--kernel", "no_such_name", args=[program, "matmul_naive"])
     check(done.stderr == b"margay: no kernel whose name matches --kernel 'no_such_name' was launched\n", done.stderr.decode())
     only = report("--kernel", "transpose_", "--launches", "2")
