@@ -142,9 +142,12 @@ static void add_op(struct copying *c, const struct mg_time_addition *a, uint32_t
                                   .regs = c->nregs_used,
                                   .reads = 1,
                                   .writes = 1};
-        add_reg(c, needs); /* one after the other, but for loads and what waits for them */
-        add_reg(c, reg + (a->what == MG_TIME_NEW_LOAD));
-        if (k + 1 == n && part > 1e-3f) {
+        const bool load = a->what == MG_TIME_NEW_LOAD, some = k + 1 == n && part > 1e-3f;
+        /* One after the other, but for loads and what waits for them. A load that is passed over some of the times
+         * leaves the register as the one before it left it: what waits is not to go on without that. */
+        add_reg(c, load && some && k ? reg + 1 : needs);
+        add_reg(c, reg + load);
+        if (some) {
             op->part = part;
             c->code->parts = true;
         }

@@ -80,6 +80,16 @@ __global__ void steps_of_a_grid(const float *a, float *c)
     }
 }
 
+/* Two reads of a byte by neighbours, the second of which finds what the first one brought: a tile takes as long. The
+ * grid ends inside a block. */
+// ADVISE neighbours: nothing without=stage
+__global__ void neighbours(int *c, const unsigned long long *a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        c[i] = i && a[i] != a[i - 1];
+}
+
 /* The last warp has 4 of 32 lanes to do: no other numbering fills it. */
 // ADVISE last_warp: nothing
 __global__ void last_warp(float *c, const float *a, int n)

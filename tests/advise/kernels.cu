@@ -196,6 +196,7 @@ int main(int argc, char **argv)
     RUN(chain_a_block, <<<64, 1>>>(out, 2000))
     RUN(few_sums, <<<8, 256>>>(out, a))
     RUN(few_rings, <<<8, 256>>>(out, a))
+    RUN(neighbours, <<<12, 256>>>((int *)out, (unsigned long long *)a, 3000))
     RUN(last_warp, <<<2, 64>>>(out, a, 100))
     RUN(steps_of_a_block, <<<1, 64>>>(out, a, 200))
     void *args[] = {&a, &out};
