@@ -331,6 +331,13 @@ static bool find_scales(struct mg_facts *f)
     return f->scale != NULL;
 }
 
+/* Whether an instruction is of a header that comes with the toolkit, wherever it was inlined. */
+static bool of_library(const struct mg_facts *f, uint32_t insn)
+{
+    const struct mg_ptx_place place = mg__ptx_place(f->info->module, f->info->insns[insn].insn->loc);
+    return mg__file_is_system(place.header[0] ? place.header : place.file);
+}
+
 static bool gather_vars(struct mg_facts *f)
 {
     uint32_t n = f->info->nshared_vars;
@@ -343,6 +350,7 @@ static bool gather_vars(struct mg_facts *f)
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i], ideal = 0;
+        const bool library = set->count && of_library(f, i);
         for (uint32_t k = 0; f->seen->parted && k < set->count; k++)
             ideal += (double)set->at[k].ideal * (double)set->at[k].times;
         const double ideal_scale = ideal > 0 ? (double)f->seen->insns[i].wavefronts_ideal / ideal : scale;
@@ -361,6 +369,8 @@ static bool gather_vars(struct mg_facts *f)
                 v->worst = excess;
                 f->vars[s->var].worst = i;
             }
+            f->vars[s->var].library = library && (s->kind == MG_ACCESS_LD || s->kind == MG_ACCESS_ST) &&
+                                      (f->vars[s->var].library || !f->vars[s->var].used);
             f->vars[s->var].used = true;
         }
     }

@@ -64,6 +64,7 @@ struct mg_var_fact {
     bool used;
     bool copy;          /* of global memory: nothing else is stored into it (tiles.c) */
     bool made;          /* something was stored into it that no load or constant brought as it is */
+    bool library;       /* only code of headers that come with the toolkit loads and stores it: nobody changes that */
     bool joined;        /* something that was computed from what shared memory held */
     bool computed, filled_any;
     double filled;      /* global sectors that filling it moved */

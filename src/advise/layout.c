@@ -542,6 +542,6 @@ static void advise_var(struct mg_facts *f, uint32_t var)
 void mg__advise_layout(struct mg_facts *f)
 {
     for (uint32_t v = 0; v < f->info->nshared_vars; v++)
-        if (!f->vars[v].atomics || f->vars[v].loads + f->vars[v].stores > f->vars[v].atomics)
+        if (!f->vars[v].library && (!f->vars[v].atomics || f->vars[v].loads + f->vars[v].stores > f->vars[v].atomics))
             advise_var(f, v);
 }

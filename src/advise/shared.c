@@ -25,7 +25,7 @@ static void unused(struct mg_facts *f, uint32_t var)
     if (f->others_use_shared)
         return;
     double words = (double)v->words, threads = f->threads * f->sampled_blocks;
-    if (!v->used || !v->words || v->by_other_thread || v->atomics || words > MOST_PRIVATE_WORDS * threads)
+    if (!v->used || v->library || !v->words || v->by_other_thread || v->atomics || words > MOST_PRIVATE_WORDS * threads)
         return;
     bool alone = !exchanges(f, false);
     struct mg_change *change = mg__change(f);

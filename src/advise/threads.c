@@ -4,7 +4,7 @@
  * each step, with a barrier between. Lanes of a warp can hand values to one another instead. Told by what was recorded:
  * a variable that holds what was computed from itself, a few words for each thread, and between four barriers and three
  * for each doubling of the block. What is left is one word of each warp, two barriers, and five exchanges of each of
- * the two levels.
+ * the two levels. What a library does so in its headers (CUB's scans) is not the reader's to change.
  *
  * WORK. What a block does once (joining, barriers, clearing and adding up) is done as often as there are blocks. Where
  * a block's result is small beside what it reads, threads may take several elements before, and TWICE the
@@ -59,10 +59,10 @@ static void shuffle(struct mg_facts *f, uint32_t var)
     const struct mg_var_fact *v = &f->vars[var];
     double launched = (double)f->warps * (double)f->seen->nblocks, steps = f->barriers / launched;
     double accesses = (double)(v->loads + v->stores) / launched;
-    if (!v->joined || v->atomics || !v->by_other_thread || f->info->shared_vars[var].size > 16 * f->threads ||
-        steps < 4 || steps > 3 * log2_threads(f) + 4 || accesses < 4 || f->warps < 2 ||
-        (double)v->writes < 1.5 * (double)v->words || !v->by_other_warp || v->loads * 4 < v->stores * 5 ||
-        v->loads * 10 > v->stores * 29 || (double)v->loads > 2.3 * steps * launched)
+    if (v->library || !v->joined || v->atomics || !v->by_other_thread ||
+        f->info->shared_vars[var].size > 16 * f->threads || steps < 4 || steps > 3 * log2_threads(f) + 4 ||
+        accesses < 4 || f->warps < 2 || (double)v->writes < 1.5 * (double)v->words || !v->by_other_warp ||
+        v->loads * 4 < v->stores * 5 || v->loads * 10 > v->stores * 29 || (double)v->loads > 2.3 * steps * launched)
         return; /* the last: of two values becomes one, once a step; not two of two, nor one of a neighbourhood */
     double left = 2 * launched;
     struct mg_report_advice_item *item =

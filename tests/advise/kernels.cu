@@ -9,6 +9,7 @@
  *
  * Usage: kernels [NAME ...]: all, or those named.
  */
+#include <cub/block/block_scan.cuh>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
     RUN(dot_in_blocks, <<<8192, 32>>>(out, a, b))
     RUN(compact, <<<1024, 256>>>((int *)out, (int *)a + 3 * N, index))
     RUN(sort_few, <<<264, 256>>>((int *)out, index))
+    RUN(scan_by_cub, <<<1, 256>>>((int *)out, index, 1024))
     RUN(histogram_few, <<<264, 256>>>((unsigned *)out, index))
     RUN(sum_shared_float, <<<N / 256, 256>>>(out, a))
     RUN(reduce_interleaved, <<<N / 256, 256>>>(out, a))
