@@ -3,7 +3,8 @@
  * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest
  * of what is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does
  * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering avoids, and not
- * counted as one; nor are the idle lanes of the grid's last warp, where the work ends.
+ * counted as one; nor are the idle lanes of the grid's last warp, where the work ends, nor those beside lanes that hand
+ * values round.
  *
  * Occupancy is worth something where warps wait; it is looked at below half of the warp slots. What holds it back is
  * what the occupancy rules say (margay/arch.h); registers are those of the launch record: of the program's machine
@@ -79,15 +80,31 @@ static double in_whole_warps(const struct mg_facts *f, const struct mg_tried *t,
     return MG_MIN(warps / (double)t->warps, 1);
 }
 
+/* Whether as many lanes as execute the instruction, of as many warps, hand one another values: their places in the warp
+ * are what they go by. */
+static bool meets_so(const struct mg_facts *f, const uint32_t *meetings, uint32_t n, const struct mg_tried *t)
+{
+    bool found = false;
+    for (uint32_t k = 0; k < n && !found; k++) {
+        const struct mg_tried *other = &f->seen->insns[meetings[k]];
+        found = other->warps >= t->warps && other->threads * t->warps == t->threads * other->warps;
+    }
+    return found;
+}
+
 /* As many lanes as were active, in whole warps. */
 static struct mg_change *converged(struct mg_facts *f, double lanes)
 {
     struct mg_change *c = mg__change(f);
+    uint32_t *meetings = mg__arena_array(&f->arena, (size_t)f->info->ninsns + 1, sizeof(*meetings)), n = 0;
+    for (uint32_t i = 0; meetings && i < f->info->ninsns; i++)
+        if (f->info->insns[i].insn && f->seen->insns[i].warps && mg__ptx_meets_lanes(f->info->insns[i].insn))
+            meetings[n++] = i;
     for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;
         const double part = t->warps ? in_whole_warps(f, t, lanes) : 1;
-        if (part > 0.97 || t->threads == t->warps || !insn || insn->effects & MG_E_SYNCS)
+        if (part > 0.97 || t->threads == t->warps || !insn || insn->effects & MG_E_SYNCS || meets_so(f, meetings, n, t))
             continue;
         c->edits[i].times = (float)part;
         if (t->touched) /* what lanes leave out of a sector, others take */

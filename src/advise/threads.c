@@ -274,7 +274,7 @@ static struct mg_change *divided(struct mg_facts *f, double more)
     c->blocks = (uint64_t)((double)f->seen->nblocks * more + 0.5);
     if (2 * looped < f->inst) {
         c->warps = (unsigned)MG_MAX(f->warps / more + 0.5, 1);
-        c->blocks = MG_MIN(c->blocks, f->seen->nblocks * (f->warps / c->warps));
+        c->blocks = MG_MIN(c->blocks, (f->seen->nblocks * f->warps + c->warps - 1) / c->warps);
         return f->warps > 1 && !works_together(f) ? c : NULL;
     }
     for (uint32_t i = 0; i < f->info->ninsns; i++)

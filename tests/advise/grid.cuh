@@ -90,6 +90,19 @@ __global__ void neighbours(int *c, const unsigned long long *a, int n)
         c[i] = i && a[i] != a[i - 1];
 }
 
+/* 25 lanes hold a matrix, and hand its elements round: they cannot be others. */
+// ADVISE matrix_a_warp: nothing without=divergence
+__global__ void matrix_a_warp(int *c, const int *a)
+{
+    int lane = threadIdx.x % 32, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (lane >= 25)
+        return;
+    int v = a[warp * 32 + lane];
+    for (int k = 0; k < 200; k++)
+        v = (v ^ __shfl_sync(0x1ffffffu, v, lane % 5 * 5 + lane / 5)) * 5 + k;
+    c[warp * 32 + lane] = v;
+}
+
 /* The last warp has 4 of 32 lanes to do: no other numbering fills it. */
 // ADVISE last_warp: nothing
 __global__ void last_warp(float *c, const float *a, int n)

@@ -199,6 +199,7 @@ int main(int argc, char **argv)
     RUN(few_sums, <<<8, 256>>>(out, a))
     RUN(few_rings, <<<8, 256>>>(out, a))
     RUN(neighbours, <<<12, 256>>>((int *)out, (unsigned long long *)a, 3000))
+    RUN(matrix_a_warp, <<<528, 128>>>((int *)out, index))
     RUN(last_warp, <<<2, 64>>>(out, a, 100))
     RUN(steps_of_a_block, <<<1, 64>>>(out, a, 200))
     void *args[] = {&a, &out};
