@@ -3,9 +3,9 @@
  * A loop whose iterations only add up (or multiply, or keep the least) can be cut into pieces whose results are joined
  * at the end. One whose next iteration needs what this one made cannot, however many threads there are:
  *   a register    is computed from itself by anything but one such operation (a recurrence, a walk through pointers)
- *   memory        what the block made in a shared variable, or wrote to an array, is read in the next iteration
- *   other blocks  they are waited for in each iteration
- * Indices that go round (a stage of a pipeline, its phase) are known beforehand, and hold nothing back.
+ *   memory        what the block made in a shared variable, or wrote to an array, is read in the next iteration; or
+ * what the thread put into an array of its own other blocks  they are waited for in each iteration Indices that go
+ * round (a stage of a pipeline, its phase) are known beforehand, and hold nothing back.
  *
  * Registers in a cycle are found by the definitions and uses within the loop, from those that are live where it begins.
  */
@@ -241,6 +241,22 @@ static bool through_shared(const struct loops *l, uint32_t var)
     return false;
 }
 
+/* Whether a thread's own arrays are read in the loop before they are written there: a stack, a queue. */
+static bool through_local(const struct loops *l)
+{
+    bool loads = false;
+    for (uint32_t i = 0; i < l->func->ninsns; i++) {
+        const struct mg_ptx_insn *insn = &l->func->insns[i];
+        if (insn->access == MG_ACCESSES_NONE || insn->space != MG_SPACE_LOCAL || !in_loop(l, i) ||
+            !l->facts->seen->insns[l->first + i].warps)
+            continue;
+        if (insn->access != MG_ACCESSES_LOAD)
+            return loads;
+        loads = true;
+    }
+    return false;
+}
+
 /* Likewise of arrays, where the block or the warp meets in between. */
 static bool through_global(const struct loops *l)
 {
@@ -279,7 +295,7 @@ static bool is_serial(struct loops *l, uint32_t head)
     for (uint32_t v = 0; v < l->facts->info->nshared_vars; v++)
         if (through_shared(l, v))
             return true;
-    return through_global(l) || waits_for_blocks(l) || chained(l, head);
+    return through_local(l) || through_global(l) || waits_for_blocks(l) || chained(l, head);
 }
 
 /* ---- all loops ---- */

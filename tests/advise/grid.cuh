@@ -21,6 +21,24 @@ __global__ void chain_a_block(float *c, int n)
     c[blockIdx.x] = x;
 }
 
+/* Each thread goes down a tree of its own, with a stack of where it has yet to go. */
+// ADVISE few_stacks: gather without=more-blocks
+__global__ void few_stacks(int *c, const int *a, int n)
+{
+    int stack[32], top = 1, sum = 0, i = blockIdx.x * blockDim.x + threadIdx.x;
+    stack[0] = i;
+    for (int k = 0; k < n && top; k++) {
+        int at = a[stack[--top]] & (N - 1);
+        sum += at & 7;
+        if (top < 30) {
+            stack[top++] = at;
+            if (at & 1)
+                stack[top++] = at / 2;
+        }
+    }
+    c[i] = sum;
+}
+
 /* Sums can be added up in parts, and so can the greatest be found. */
 // ADVISE few_sums: more-blocks blocks=8
 __global__ void few_sums(float *c, const float *a)
