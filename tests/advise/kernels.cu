@@ -5,7 +5,8 @@
  * here and in the files included below; test_advise.py holds the report to it: the first piece of advice is `id`, its
  * values (with then=ID, those of the second piece, which is ID; or the launch's: uses.., and counts of the record) are
  * those given, with without=ID no piece is ID, and the counters that it predicts are those that the twin, the same
- * kernel with the advice followed, is then profiled with. Every kernel is launched once; results are not looked at here, but kernels and twins are written to compute something, so that the compiler leaves them alone.
+ * kernel with the advice followed, is then profiled with. Every kernel is launched once; results are not looked at here, but
+ * kernels and twins are written to compute something, so that the compiler leaves them alone.
  *
  * Usage: kernels [NAME ...]: all, or those named.
  */
