@@ -1,6 +1,6 @@
 /* bits.c - definedness through one instruction of one lane, bit by bit.
  *
- * Moves, selections, shifts by a known distance and what takes fields out of words and puts them in are exact. So are
+ * Moves, selections, shifts by a known distance, products with a power of two and what takes fields out of words and puts them in are exact. So are
  * the bitwise operations: each combination of undefined inputs as all zeros and all ones is tried, and a bit that comes
  * out the same every time is defined. In sums an undefined bit makes those above it undefined, for a carry goes up.
  * Comparisons for equality are defined where a defined bit differs. Of all else the whole result is undefined if any
@@ -137,6 +137,19 @@ static uint64_t of_conversion(const struct mg_ptx_insn *i, const struct mg_bits 
     return u | (is_signed(from) && u >> (bits - 1) & 1 ? ~ones(bits) : 0);
 }
 
+/* By a power of two a product is a shift: nvcc moves bytes up by mul.wide.u16. */
+static bool of_product(const struct mg_ptx_insn *i, const struct mg_bits in[MG_BITS_OPERANDS], uint64_t *undefined)
+{
+    const unsigned bits = 8 * mg__ptx_type_size((enum mg_ptx_type)i->type[0]), by = in[1].undefined ? 0 : 1;
+    const uint64_t factor = in[by].value & ones(bits), u = in[1 - by].undefined & ones(bits);
+    const bool wide = i->flags & MG_F_WIDE, negative = is_signed(i->type[0]) && factor >> (bits - 1) & 1;
+    if (in[by].undefined || !factor || factor & (factor - 1) || (wide && negative))
+        return false;
+    const bool extends = wide && is_signed(i->type[0]) && u >> (bits - 1) & 1;
+    *undefined = (u | (extends ? ~ones(bits) : 0)) << __builtin_ctzll(factor);
+    return true;
+}
+
 /* Equal, whatever the undefined bits are, or not; or the sign alone is asked for. */
 static uint64_t of_comparison(const struct mg_ptx_insn *i, const struct mg_bits in[MG_BITS_OPERANDS])
 {
@@ -190,6 +203,12 @@ uint64_t mg__bits_of_result(const struct mg_ptx_insn *i, const struct mg_bits in
         return of_choice(in) & whole;
     case MG_OP_CVT:
         return of_conversion(i, in, copies) & whole;
+    case MG_OP_MUL: {
+        uint64_t undefined;
+        if (!is_float(i->type[0]) && !(i->flags & (MG_F_HI | MG_F_SAT)) && of_product(i, in, &undefined))
+            return undefined & whole;
+        break;
+    }
     default:
         break;
     }

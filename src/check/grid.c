@@ -478,7 +478,6 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
         mg__grid_note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
 }
 
-/* What work in another stream must not touch before this launch is over. */
 /* The bytes of the cell that the launch is sure to have used: `one` entry's, of blocks in any order. */
 static unsigned used_bytes(const struct launch *l, uint64_t cell, unsigned kind)
 {
@@ -489,31 +488,53 @@ static unsigned used_bytes(const struct launch *l, uint64_t cell, unsigned kind)
     return cell >> FLAG_ALONE & 1 ? alone_in(cell).read : 0;
 }
 
-static void use_bytes(const struct launch *l, struct region *r, enum mg__use use, uint64_t offset, unsigned bytes,
-                      uint32_t insn)
+/* A run of bytes that are used in one way: told when it ends. */
+struct used_run {
+    uint64_t from, to;
+    enum mg__use use;
+    uint32_t insn;
+};
+
+static void tell_run(const struct launch *l, struct region *r, struct used_run *run)
 {
-    for (unsigned k = 0; bytes >> k; k++)
-        if (bytes >> k & 1)
-            mg__streams_use(r, use, offset + k, offset + k + 1, l, insn);
+    if (run->to > run->from)
+        mg__streams_use(r, run->use, run->from, run->to, l, run->insn);
+    run->to = run->from = 0;
 }
 
-static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t cell)
+static inline void use_bytes(const struct launch *l, struct region *r, struct used_run *run, enum mg__use use,
+                             uint64_t from, uint64_t to, uint32_t insn)
+{
+    if (run->to == from && run->use == use && run->to > run->from) {
+        run->to = to;
+        return;
+    }
+    tell_run(l, r, run);
+    *run = (struct used_run){from, to, use, insn};
+}
+
+/* What work in another stream must not touch before this launch is over: of the cells from one offset to another, which
+ * are alike. */
+static void leave(struct launch *l, struct region *r, struct used_run run[2], uint64_t from, uint64_t to, uint64_t cell)
 {
     static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ,  MG__USE_ATOMIC,
                                         MG__USE_READ,  MG__USE_WRITE, MG__USE_READ};
     uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
     if (r->watched && l->code.unit_global < 2) { /* the host may use the bytes beside them */
-        unsigned kind = kind_in(l, ENTRY_MASK - one);
-        if (one && !l->ordered) /* in order, entries are of other bytes, perhaps */
-            use_bytes(l, r, uses[kind], offset, used_bytes(l, cell, kind), insn_in(l, ENTRY_MASK - one));
+        const uint64_t entry = l->ordered ? one : ENTRY_MASK - one;
+        const unsigned kind = kind_in(l, entry); /* in order one is a write, and what was read is not known by bytes */
+        const unsigned bytes = !one ? 0 : l->ordered ? (unsigned)(cell >> 60) : used_bytes(l, cell, kind);
+        for (uint64_t at = from; bytes && at < to; at++)
+            if (bytes >> at % 4 & 1)
+                use_bytes(l, r, run, uses[kind], at, at + 1, insn_in(l, entry));
     } else if (l->ordered) {
         if (one)
-            mg__streams_use(r, uses[kind_in(l, one)], offset, offset + 4, l, insn_in(l, one));
+            use_bytes(l, r, run, uses[kind_in(l, one)], from, to, insn_in(l, one));
         if (two)
-            mg__streams_use(r, uses[kind_in(l, two)], offset, offset + 4, l, insn_in(l, two));
+            use_bytes(l, r, run + 1, uses[kind_in(l, two)], from, to, insn_in(l, two));
     } else if (one) {
         one = ENTRY_MASK - one;
-        mg__streams_use(r, uses[kind_in(l, one)], offset, offset + 4, l, insn_in(l, one));
+        use_bytes(l, r, run, uses[kind_in(l, one)], from, to, insn_in(l, one));
     }
 }
 
@@ -544,6 +565,7 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
     bool judges = l->race && !l->ordered, marks = r->written != WRITTEN_ALL;
+    struct used_run used[2] = {{0}, {0}};
     /* from `run` on all is written */
     uint64_t from = chunk * CELLS_CHUNK, to = MG_MIN(from + CELLS_CHUNK, n), run = from;
     for (uint64_t first = from; first < to; first += CELLS_GROUP) {
@@ -557,8 +579,9 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
             chain(l, r, 4 * first, MG_MIN(4 * past, r->size), group);
         if (is_split && alike)
             memset((void *)&r->cells[first], 0, CELLS_GROUP * sizeof(*r->cells));
-        if (alike && !(judges && group & ENTRY_MASK && !(group >> FLAG_ALONE & 1)) && !(streams && group) &&
-            (!marks || group >> 60 == 15))
+        if (alike && streams && group)
+            leave(l, r, used, 4 * first, 4 * past, group);
+        if (alike && !(judges && group & ENTRY_MASK && !(group >> FLAG_ALONE & 1)) && (!marks || group >> 60 == 15))
             continue;
         if (!group) {
             if (run < first)
@@ -572,8 +595,8 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
                 judge(w, object, 4 * i, cell);
             if (!alike && cell && l->kept)
                 chain(l, r, 4 * i, 4 * i + 4, cell);
-            if (streams && cell & (ENTRY_MASK | ENTRY_MASK << ENTRY_BITS))
-                leave(l, r, 4 * i, cell);
+            if (!alike && streams && cell)
+                leave(l, r, used, 4 * i, 4 * i + 4, cell);
             if (!marks || cell >> 60 == 15)
                 continue;
             if (run < i)
@@ -586,6 +609,8 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
         if (!alike)
             memset((void *)&r->cells[first], 0, CELLS_GROUP * sizeof(*r->cells));
     }
+    tell_run(l, r, &used[0]);
+    tell_run(l, r, &used[1]);
     if (run < to && marks)
         mg__region_mark(r, 4 * run, 4 * to, true);
     uint64_t groups = (to - from + CELLS_GROUP - 1) / CELLS_GROUP;

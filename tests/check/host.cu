@@ -3,6 +3,7 @@
 #include "cases.cuh"
 
 #include <atomic>
+#include <cooperative_groups.h>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/time.h>
@@ -189,6 +190,28 @@ CASE(byte_by_byte, 0)
     char *flags = (char *)managed(64);
     mark<fault><<<1, 32>>>(flags);
     flags[fault ? 4 : 5] = 2; // EXPECT: race/host managed*
+    cudaDeviceSynchronize();
+}
+
+/* As above, where blocks wait for one another, and bytes are among what they read. */
+template <bool fault> __global__ void all_of(const char *in, int *parts, int *out)
+{
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = in[blockIdx.x];
+    grid.sync();
+    if (grid.thread_rank() == 0)
+        *out = parts[0] + parts[1];
+}
+CASE(bytes_and_a_grid_barrier, 0)
+{
+    const char *in = (const char *)zeros(1);
+    int *parts = zeros(2), *out = managed(1);
+    void *args[] = {&in, &parts, &out};
+    cudaLaunchCooperativeKernel((void *)all_of<fault>, 2, 32, args, 0, 0);
+    if (!fault)
+        cudaDeviceSynchronize();
+    held(*out == 0); // EXPECT: race/host managed*
     cudaDeviceSynchronize();
 }
 

@@ -417,6 +417,54 @@ CASE(loose_addend, 0)
     loose_addend<fault><<<1, 32>>>(in, zeros(1));
 }
 
+/* A text is looked through from where nobody has said. */
+template <bool fault> __global__ void parse(const char *text, int n, const int *starts, int *values)
+{
+    int at = starts[threadIdx.x], value = 0; // EXPECT: init/global
+    bool negative = false;
+    while (at < n) {
+        char c = text[at++];
+        if (c == '-')
+            negative = true;
+        else if (c >= '0')
+            value = value * 10 + c - '0';
+        else
+            break;
+    }
+    values[threadIdx.x] = negative ? -value : value;
+}
+CASE(parse, 0)
+{
+    static const char text[] = "1,-22,333,4,-55555,6,777,8,-9,10,1111,12,-13,14,15,16,1717,-18,19,20,2121,22,23,24,25,-26,27,";
+    int starts[32] = {0}, n = 0, *from = fresh(32);
+    char *to = (char *)zeros(sizeof text / 4 + 1);
+    for (int i = 0; i + 1 < (int)sizeof text && n < 31; i++)
+        if (text[i] == ',')
+            starts[++n] = i + 1;
+    cudaMemcpy(to, text, sizeof text, cudaMemcpyHostToDevice);
+    cudaMemcpy(from + fault, starts + fault, (32 - fault) * sizeof(int), cudaMemcpyHostToDevice);
+    parse<fault><<<1, 32>>>(to, sizeof text, from, zeros(32));
+}
+
+/* A byte that nobody wrote goes up by a multiplication, as nvcc has it for structures, and is not looked at. */
+template <bool fault> __global__ void multiplied_up(int *out)
+{
+    __shared__ unsigned char s[4 * 32];
+    unsigned up, of;
+    s[4 * threadIdx.x] = 1;
+    s[4 * threadIdx.x + 2] = s[4 * threadIdx.x + 3] = 0;
+    __syncthreads();
+    of = *(unsigned *)(s + 4 * (31 - threadIdx.x)); // EXPECT: init/shared s*
+    asm("{ .reg .b16 h; bfe.u32 %0, %1, 8, 8; cvt.u16.u32 h, %0; mul.wide.u16 %0, h, 256; }" : "=r"(up) : "r"(of));
+    out[threadIdx.x] = fault ? up : (up | (of & 0xffff00ff)) & 255;
+    if (fault && up & 512)
+        out[0] = 1;
+}
+CASE(multiplied_up, 0)
+{
+    multiplied_up<fault><<<1, 32>>>(zeros(32));
+}
+
 /* The host copies out what a kernel has not written. */
 template <bool fault> __global__ void fill_part(int *out)
 {
