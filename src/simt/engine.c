@@ -624,7 +624,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
             mg__turn_begin(&b->warps[k]);
         }
         b->polled = false;
-        if (outside || (b->rounds + 1) % 64 == 0) {
+        if (outside || worker->run->mixes || (b->rounds + 1) % 64 == 0) {
             enum mg_engine_outcome outcome = phase_over(worker, b, at, outside != 0);
             if (outcome != MG_ENGINE_INTERPRET)
                 return outcome;

@@ -514,6 +514,7 @@ struct mg_worker {
     atomic_ullong done, begun;       /* clusters */
     bool made, ended;                /* its memory; all that it had to run */
     bool parked_last;                /* the last cluster was parked: begin another */
+    bool mixed;                      /* … behind a round, for others to come between */
     const struct mg_cluster *last;   /* that it ran */
     uint32_t at;                     /* its place among them */
     bool drained;                    /* there are no more to begin */
@@ -595,6 +596,7 @@ struct mg_run {
     bool abandoned;       /* nobody waits for it any more */
     bool spins;           /* it ends because it can never go on */
     bool in_order;        /* an observer asks for one worker */
+    bool mixes;           /* blocks that may wait for one another have short shares, for observers of their order */
     bool own_workspace;
     int clock;            /* the observer that is its clock, -1: none */
     uint64_t polls_since; /* its last turn ended because it only polls since then (mg__time_ns); 0: for else */

@@ -3,7 +3,8 @@
  * A turn ends when the warp waits, ends, or has used its slices (simt_priv.h: MG_SLICE). A block that has run for its
  * share without ending is parked. The share is small for a block that seems to wait (its warps poll and nothing else),
  * and so large for any other that few ever use it up; it grows with the blocks that are held, which keeps their number
- * low where none waits.
+ * low where none waits. Where an observer looks for what is missing between blocks that may wait for one another
+ * (run->mixes), a block is parked behind each round, so that work which one hands on is often taken by another.
  *
  * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code.
  */
@@ -97,12 +98,14 @@ bool mg__round_over(struct mg_block *b)
     mg__mbarrier_round(b);
     bool look = ++b->rounds % LOOK_ROUNDS == 0;
     worker->due |= look && (mg__stops(worker->run, b->cluster) || mg__run_due(worker) || mg__tier_due(worker));
+    worker->mixed = worker->run->mixes && !worker->alone && !r.outside;
     if (b->stuck < STUCK && !look && !r.yielded)
-        return false;
+        return worker->mixed;
     uint64_t share = b->hinted ? SHARE_HINTED : SHARE + SHARE_HELD * (uint64_t)worker->held;
     uint64_t used = b->looks + b->rounds / LOOK_ROUNDS;
     if (b->stuck < STUCK && used < share)
-        return false;
+        return worker->mixed;
+    worker->mixed = false;
     if (worker->run->patient)
         mg__share_over(worker, b->stuck >= STUCK, used);
     mg__share_used(b->cluster, b->stuck >= STUCK, used);

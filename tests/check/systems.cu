@@ -500,3 +500,52 @@ CASE(sneak, 0)
 {
     sneak<fault><<<4, 1>>>(zeros(1), zeros(2), zeros(4));
 }
+
+/* Blocks that stay, and take work which any of them has put into a queue: who puts it there is seldom who takes it. */
+struct Queue {
+    int head, tail, open, ready[64], items[64];
+};
+template <bool fault> __global__ void work_off(Queue *q)
+{
+    __shared__ int task;
+    for (;;) {
+        if (threadIdx.x == 0) {
+            int at = atomicAdd(&q->head, 0);
+            task = -1;
+            if (at < atomicAdd(&q->tail, 0) && atomicCAS(&q->head, at, at + 1) == at) {
+                while (atomicAdd(&q->ready[at], 0) == 0) {
+                }
+                __threadfence();
+                task = q->items[at]; // OTHER
+            } else if (atomicAdd(&q->open, 0) == 0) {
+                task = -2;
+            }
+        }
+        __syncthreads();
+        const int mine = task;
+        __syncthreads();
+        if (mine == -2)
+            return;
+        if (mine < 0)
+            continue;
+        if (threadIdx.x < 2 && mine > 1) {
+            atomicAdd(&q->open, 1);
+            int to = atomicAdd(&q->tail, 1);
+            q->items[to] = mine - 1; // EXPECT: race/blocks-read-write
+            if (!fault)
+                __threadfence();
+            atomicExch(&q->ready[to], 1);
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            atomicAdd(&q->open, -1);
+    }
+}
+CASE(work_off, 0)
+{
+    Queue *q = zeros<Queue>(1), first = {};
+    first.tail = first.open = first.ready[0] = 1;
+    first.items[0] = 5;
+    cudaMemcpy(q, &first, sizeof first, cudaMemcpyHostToDevice);
+    work_off<fault><<<4, 32>>>(q);
+}
