@@ -63,7 +63,7 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     bool in_warp = hit->who.warp == c->a->warp, at_once = hit->time == c->b->order->now && in_warp;
     uint32_t bytes = MG_MIN(1u << c->unit, (uint32_t)c->a->width);
     enum check_kind kind;
-    if (hit->who.async && !c->site->async)
+    if (hit->who.async)
         kind = KIND_RACE_ASYNC;
     else if (writes && wrote)
         kind = mg__same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane) ? KIND_RACE_SAME_VALUE
@@ -95,13 +95,14 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     mg__tally_note(&c->w->tally, &o);
 }
 
-/* A finished copy is ordered like any write; one that nobody has waited for is a mistake of its own. */
+/* A finished copy is ordered like any write; one that nobody has waited for is a mistake of its own. Of two copies that
+ * is so where waiting for the first would have ordered them. */
 static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, struct mg_order_who me)
 {
     struct mg_order_who done = hit->who;
     done.async = false;
     const struct mg_order_copies *c = &o->copies[hit->who.warp];
-    return mg__order_before(o, hit->time, done, me) || hit->time > c->done;
+    return mg__order_before(o, hit->time, done, me) || (!me.async && hit->time > c->done);
 }
 
 /* The first read of a compare-and-swap loop and an atomic that nothing orders. */

@@ -177,6 +177,10 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
             return late_read(out, "all threads must come to a __syncthreads() between the two");
         break;
     case KIND_RACE_ASYNC:
+        if (known && l->code.sites[o->insn].async && l->code.sites[o->other].async && o->value[0] && o->value[1] &&
+            !in_bulk(l, o->insn) && !in_bulk(l, o->other))
+            return mg__strbuf_printf(out, "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the "
+                                          "next one to the same place: nothing orders copies in flight.");
         return (in_bulk(l, o->insn) || in_bulk(l, o->other)) &&
                mg__strbuf_printf(out, "Wait for the copy before it is used: at the mbarrier that it tells, for the "
                                       "parity of its phase, or for its group (cp.async.bulk.wait_group).");

@@ -19,6 +19,12 @@ static const char *does(const struct launch *l, uint32_t insn)
     return insn != NO_INSN && l->code.sites[insn].writes ? "writes" : "reads";
 }
 
+/* cp.async and the like, which are no bulk copies. */
+static bool copies_into(const struct launch *l, uint32_t insn)
+{
+    return l->info->insns[insn].insn->access == MG_ACCESSES_COPY;
+}
+
 /* "thread (5,0,0) of block (0,0,0) reads tile[3], thread (3,0,0) writes it in line 12, and …" */
 static bool say_race(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
@@ -46,7 +52,7 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         why = "only running in step orders them";
         break;
     case KIND_RACE_ASYNC:
-        first = o->value[0] ? "writes" : "reads";
+        first = o->value[0] ? copies_into(l, o->insn) ? "copies to" : "writes" : "reads";
         second = o->value[1] ? "copies there" : "copies it";
         why = "the copy has not been waited for";
         break;

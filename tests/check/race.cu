@@ -548,6 +548,26 @@ CASE(copy_of_the_wrong_group, 0)
     copy_of_the_wrong_group<fault><<<1, 64>>>(zeros(128), zeros(64));
 }
 
+template <bool fault> __global__ void copy_over_a_copy(const int *in, int *out)
+{
+    __shared__ int stage[2][64];
+    const int t = threadIdx.x;
+    for (int k = 0; k < 4; k++) {
+        const uint32_t to = (uint32_t)__cvta_generic_to_shared(&stage[k % 2][t]);
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(&in[k * 64 + t]) // EXPECT: race/async-copy stage
+                     : "memory");                                                               // FIX: cp.async.wait_group
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (!fault)
+            asm volatile("cp.async.wait_group 1;" ::: "memory");
+    }
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    out[t] = stage[0][t] + stage[1][t];
+}
+CASE(copy_over_a_copy, 0)
+{
+    copy_over_a_copy<fault><<<1, 64>>>(zeros(256), zeros(64));
+}
+
 /* ---- tiles ---- */
 template <bool fault> __global__ void transpose(const float *in, float *out)
 {
