@@ -21,8 +21,12 @@ static struct copy *find(struct block *b, uint32_t number)
 
 void mg__async_ask(struct block *b, const struct block *to, const struct mg_sync *e)
 {
-    struct copy c = {
-        .number = e->count, .warp = e->warp, .insn = e->insn, .target = to->linear, .mask = e->arrive ? 0 : e->mask};
+    struct copy c = {.number = e->count,
+                     .warp = e->warp,
+                     .insn = e->insn,
+                     .target = to->linear,
+                     .tells = e->arrive ? e->address : ~0ull,
+                     .mask = e->arrive ? 0 : e->mask};
     if (to != b)
         mg__beyond_known(b, e->warp, to, c.there.known);
     c.there.time = to->order->now;
@@ -112,8 +116,13 @@ static bool meets(struct worker *w, struct block *b, const struct mg_access *a, 
         return true;
     }
     if (fills && read && !relies(b, since, read, reader)) {
-        mg__async_note(w, b, a, read > since->time && reader.warp != AGENT ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit,
-                       reader, false);
+        /* it was to wait for this copy, and did for an earlier one or none */
+        const uint32_t vain = mg__mbarrier_vain(b, c->tells, reader.warp, read);
+        const bool early = reader.warp != AGENT && (read > since->time || vain != NO_INSN);
+        note(w, b, a,
+             (struct occurrence){.kind = early ? KIND_RACE_ASYNC : KIND_RACE_FILLED,
+                                 .value = {false, true, false, early ? vain + 1 : 0}},
+             unit, reader);
         return true;
     }
     if (!fills && wrote > b->order->begin && writer.async && writer.warp != AGENT && wrote > c->copied[writer.warp]) {

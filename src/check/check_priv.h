@@ -326,6 +326,10 @@ struct mbarrier {
     uint32_t phases;                /* that are over */
     uint32_t seen[MG_ORDER_AGENT];  /* how many were when each warp last saw one end … */
     uint32_t looks[MG_ORDER_AGENT]; /* … and how many it has seen */
+    /* the wait by which each warp saw the latest, and its lanes; NO_INSN: none; its latest wait that ended at once, for
+     * a phase that it had seen or for none at all, when no phase was over, and when that was; 0: none since then */
+    uint32_t look[MG_ORDER_AGENT], look_mask[MG_ORDER_AGENT], vain[MG_ORDER_AGENT], vain_at[MG_ORDER_AGENT];
+    uint32_t ever_vain;             /* the first of those of all warps, + 1; 0: none */
     uint32_t latest;                /* the instruction that last arrived or announced bytes, … */
     struct actor latest_by;         /* … and whose it was */
 };
@@ -334,7 +338,8 @@ struct since { /* what the thread of a copy could rely on of a block when it ask
 };
 struct copy { /* a bulk copy under way */
     uint32_t number, warp, insn;
-    uint64_t target;         /* the block that it writes to, if it tells an mbarrier */
+    uint64_t target;         /* the block that it writes to, if it tells an mbarrier … */
+    uint64_t tells;          /* … there; ~0: none */
     struct since own, there; /* of its own block, and of that one */
     uint32_t fenced[MG_ORDER_WARPS];
     uint32_t copied[MG_ORDER_WARPS]; /* up to when each warp's cp.async were over for it */
@@ -441,6 +446,9 @@ void mg__registers_forget(struct block *b);
 /* ---- mbarrier.c ---- */
 void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__mbarrier_used(struct worker *w, struct block *b, struct block *of, const struct mg_sync *e);
+/* The wait of the mbarrier at `address` that `warp` relied on at that time and that was for no new phase; NO_INSN:
+ * none. */
+uint32_t mg__mbarrier_vain(struct block *of, uint64_t address, uint32_t warp, uint32_t time);
 void mg__mbarrier_landed(struct block *b, struct block *of, uint64_t address); /* a bulk copy of b that tells it */
 void mg__mbarriers_end(struct worker *w, struct block *b);
 void mg__mbarriers_forget(struct block *b);

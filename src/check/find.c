@@ -232,6 +232,16 @@ static bool told_as_race(const struct made *list, uint32_t n, const struct made 
     return false;
 }
 
+/* Whether a copy that comes too soon is what becomes of a wait that did not wait for it. */
+static bool told_as_parity(const struct made *list, uint32_t n, const struct made *m)
+{
+    for (uint32_t k = 0; m->o.kind == KIND_RACE_FILLED && k < n; k++)
+        if (list[k].o.kind == KIND_RACE_ASYNC && list[k].o.value[3] && list[k].o.place == m->o.place &&
+            list[k].o.object == m->o.object)
+            return true;
+    return false;
+}
+
 /* Whether one line reads, changes and writes back: that the read comes too soon is told, and is what the writes'
  * meeting comes of. */
 static bool told_as_update(const struct made *list, uint32_t n, const struct made *m)
@@ -302,7 +312,7 @@ void mg__find_report(struct launch *l)
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
                 list[i].drop = true;
         if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)) || told_as_race(list, n, &list[i]) ||
-            told_as_update(list, n, &list[i]))
+            told_as_update(list, n, &list[i]) || told_as_parity(list, n, &list[i]))
             continue;
         for (uint32_t k = i + 1; k < n; k++)
             if (!list[k].drop && one_finding(&list[i], &list[k])) {

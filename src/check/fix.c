@@ -143,6 +143,16 @@ static bool in_bulk(const struct launch *l, uint32_t insn)
     return insn != NO_INSN && mg__ptx_isa((enum mg_ptx_opcode)l->info->insns[insn].insn->opcode)->group == MG_G_BULK;
 }
 
+/* A wait for a phase that was over before, or for the one before the first. */
+static bool fix_parity(const struct launch *l, uint32_t wait, const struct line *line, struct mg_strbuf *out)
+{
+    const struct line at = mg__name_line(l->info, wait);
+    return mg__strbuf_printf(out, "Give the wait%s", at.line ? " of " : "") && (!at.line || put_line(out, &at, line)) &&
+           mg__strbuf_printf(out,
+                             " the parity of the phase that the copy ends: 0 for the first phase of an mbarrier, 1 "
+                             "for the second, and so on in turns.");
+}
+
 static bool fix_race(const struct launch *l, const struct occurrence *o, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
 {
@@ -181,6 +191,8 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
             !in_bulk(l, o->insn) && !in_bulk(l, o->other))
             return mg__strbuf_printf(out, "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the "
                                           "next one to the same place: nothing orders copies in flight.");
+        if (o->value[3])
+            return fix_parity(l, o->value[3] - 1, line, out);
         return (in_bulk(l, o->insn) || in_bulk(l, o->other)) &&
                mg__strbuf_printf(out, "Wait for the copy before it is used: at the mbarrier that it tells, for the "
                                       "parity of its phase, or for its group (cp.async.bulk.wait_group).");
@@ -211,9 +223,16 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
 static bool fix_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
                         struct mg_strbuf *out)
 {
+    if (o->kind == KIND_BARRIER_MBARRIER && o->other != NO_INSN && o->value[2])
+        return mg__strbuf_printf(out,
+                                 "Wait for parity %u, which the phase that is over has: 0 is the first phase's of an "
+                                 "mbarrier, 1 the second's, and so on in turns.",
+                                 (o->value[0] - 1) & 1);
     if (o->kind == KIND_BARRIER_MBARRIER && o->other != NO_INSN)
         return mg__strbuf_printf(out, "Let who fills again wait until all have seen that the phase is over: at an "
                                       "mbarrier of their own (empty), or at a __syncthreads().");
+    if (o->kind == KIND_BARRIER_MBARRIER_COUNT && o->value[3])
+        return fix_parity(l, o->value[3] - 1, line, out);
     bool plain = o->insn != NO_INSN && l->info->insns[o->insn].insn->effects & MG_E_SYNCS && line->line;
     if (!plain || (o->kind != KIND_BARRIER_LEFT && o->kind != KIND_BARRIER_NOT_REACHED))
         return false;

@@ -118,6 +118,9 @@ static void changes(struct worker *w, struct block *b, struct mbarrier *m, const
     m->phases = 0;
     memset(m->seen, 0, sizeof m->seen);
     memset(m->looks, 0, sizeof m->looks);
+    memset(m->look_mask, 0, sizeof m->look_mask);
+    memset(m->vain_at, 0, sizeof m->vain_at);
+    m->ever_vain = 0;
     m->far_open.list.count = m->far_over.list.count = 0;
     m->remote.time = 0;
 }
@@ -187,6 +190,53 @@ void mg__mbarriers_end(struct worker *w, struct block *b)
     }
 }
 
+/* ---- waits for a phase that was over before, which a wrong parity makes of them ---- */
+static bool same_wait(const struct launch *l, uint32_t a, uint32_t b)
+{
+    const struct mg_insn_info *x = &l->info->insns[a], *y = &l->info->insns[b];
+    return a == b || (x->line && x->line == y->line && !strcmp(x->file, y->file)); /* of a loop that was unrolled */
+}
+
+/* Lanes that see the same phase one after another, and a second wait elsewhere to be sure, are right: what is in vain
+ * is the same wait of a lane for the same phase again, or one before any phase is over. */
+static void looks(const struct launch *l, struct block *b, struct mbarrier *m, const struct mg_sync *e)
+{
+    const uint32_t warp = e->warp;
+    if (m->phases && m->seen[warp] != m->phases) {
+        m->seen[warp] = m->phases;
+        m->looks[warp]++;
+        m->look[warp] = e->insn;
+        m->look_mask[warp] = e->mask;
+        m->vain_at[warp] = 0;
+    } else if (!m->phases || (m->look_mask[warp] & e->mask && same_wait(l, m->look[warp], e->insn))) {
+        m->vain[warp] = e->insn;
+        m->vain_at[warp] = b->order->now++;
+        m->ever_vain = m->ever_vain ? m->ever_vain : e->insn + 1;
+    } else {
+        m->look_mask[warp] |= e->mask;
+    }
+}
+
+uint32_t mg__mbarrier_vain(struct block *of, uint64_t address, uint32_t warp, uint32_t time)
+{
+    const struct mbarrier *m = at(of, address, false);
+    return m && warp < MG_ORDER_AGENT && m->vain_at[warp] && m->vain_at[warp] < time ? m->vain[warp] : NO_INSN;
+}
+
+/* A phase is over that the warp has not seen, nor any that it could know of it from, and nobody has come to the next.
+ */
+static bool waits_for_next(const struct block *b, const struct mbarrier *m, const struct mg_sync *e)
+{
+    uint32_t known[MG_ORDER_WARPS], looks = 0;
+    bool knows = true;
+    mg__order_known(b->order, e->warp, known);
+    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++) {
+        knows &= m->over[v] <= known[v];
+        looks += v < MG_ORDER_AGENT ? m->looks[v] : 0;
+    }
+    return m->phases == m->looks[e->warp] + 1 && (!knows || !looks) && e->count == e->missing && !e->size;
+}
+
 static bool uses(const struct mg_sync *e)
 {
     return e->kind == MG_SYNC_MBARRIER_BYTES || e->kind == MG_SYNC_MBARRIER_ARRIVE ||
@@ -229,10 +279,8 @@ void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *
         m->phases++;
         break;
     case MG_SYNC_MBARRIER_OVER:
-        if (of == b && m->seen[e->warp] != m->phases) {
-            m->seen[e->warp] = m->phases;
-            m->looks[e->warp]++;
-        }
+        if (of == b)
+            looks(w->launch, b, m, e);
         mg__order_learn(b->order, e->warp, e->mask, m->over);
         for (uint32_t v = 0; m->tells && of == b && v < b->order->nwarps; v++)
             mg__order_seen(b->order, e->warp, v, m->told[v]);
@@ -240,12 +288,16 @@ void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *
         break;
     case MG_SYNC_MBARRIER_MANY:
         tell(w, KIND_BARRIER_MBARRIER_COUNT, e, e->insn, m->insn, actor_of(e), m->by,
-             (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size});
+             /* all have arrived, and bytes are to come: who waited in vain let the next round begin */
+             (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size, e->missing ? 0 : m->ever_vain});
         break;
     case MG_SYNC_MBARRIER_STUCK:
         if (of == b && m->phases >= m->looks[e->warp] + 2) /* the one that it waits for, and another one since */
             tell(w, KIND_BARRIER_MBARRIER, e, e->insn, m->latest, actor_of(e), m->latest_by,
                  (const uint32_t[4]){m->phases, m->looks[e->warp]});
+        else if (of == b && waits_for_next(b, m, e))
+            tell(w, KIND_BARRIER_MBARRIER, e, e->insn, m->latest, actor_of(e), m->latest_by,
+                 (const uint32_t[4]){m->phases, m->looks[e->warp], 1});
         else
             tell(w, KIND_BARRIER_MBARRIER, e, e->insn, NO_INSN, actor_of(e), mg__nobody,
                  (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size, e->barrier});

@@ -19,6 +19,14 @@ static const char *does(const struct launch *l, uint32_t insn)
     return insn != NO_INSN && l->code.sites[insn].writes ? "writes" : "reads";
 }
 
+/* Where the wait stands that did not wait (mbarrier.c). */
+static bool say_vain(const struct launch *l, uint32_t wait, const struct line *line, struct mg_strbuf *out)
+{
+    const struct line at = mg__name_line(l->info, wait);
+    return mg__strbuf_printf(out, ": the wait") && say_line(l, line, &at, out) &&
+           mg__strbuf_printf(out, " is for the parity of a phase that is over already");
+}
+
 /* cp.async and the like, which are no bulk copies. */
 static bool copies_into(const struct launch *l, uint32_t insn)
 {
@@ -112,11 +120,10 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
                mg__strbuf_printf(out, " multiplies, and no wgmma.fence lies behind what wrote its registers");
     bool copies = o->kind == KIND_RACE_ASYNC || o->kind == KIND_RACE_FILLED || o->kind == KIND_RACE_SOURCE ||
                   o->kind == KIND_RACE_WGMMA || o->kind == KIND_RACE_PROXY;
-    return mg__name_thread(l, &o->who, true, out) &&
-           mg__strbuf_printf(out, " %s %s, ", first, name[0] ? name : "it") &&
-           mg__name_thread(l, &o->with, between, out) &&
-           mg__strbuf_printf(out, copies ? " %s" : " %s it", second) && say_line(l, line, other, out) &&
-           mg__strbuf_printf(out, ", and %s", why);
+    return mg__name_thread(l, &o->who, true, out) && mg__strbuf_printf(out, " %s %s, ", first, name[0] ? name : "it") &&
+           mg__name_thread(l, &o->with, between, out) && mg__strbuf_printf(out, copies ? " %s" : " %s it", second) &&
+           say_line(l, line, other, out) && mg__strbuf_printf(out, ", and %s", why) &&
+           (o->kind != KIND_RACE_ASYNC || !o->value[3] || say_vain(l, o->value[3] - 1, line, out));
 }
 
 static bool same_place(const struct line *a, const struct line *b)
@@ -209,7 +216,13 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
     case KIND_BARRIER_MBARRIER:
         if (!mg__strbuf_printf(out, " waits here for ever"))
             return false;
-        if (o->other != NO_INSN) /* mbarrier.c */
+        if (o->other != NO_INSN && o->value[2]) /* mbarrier.c */
+            return mg__strbuf_printf(out,
+                                     " for the parity of a phase to which nobody comes: the one before it is over, "
+                                     "and it has not seen that; ") &&
+                   mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " arrived last") &&
+                   say_line(l, line, other, out);
+        if (o->other != NO_INSN)
             return mg__strbuf_printf(out, ": %u phases are over, of which it has seen %u; ", o->value[0],
                                      o->value[1]) &&
                    mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " arrived last") &&
@@ -222,7 +235,9 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
         return say_life(l, o, line, other, out);
     case KIND_BARRIER_MBARRIER_COUNT:
         return mg__strbuf_printf(out, " arrives here, %u at once, and the phase waits for %u more of %u", o->value[0],
-                                 o->value[1], o->value[2]);
+                                 o->value[1], o->value[2]) &&
+               (!o->value[3] || (mg__strbuf_printf(out, ", but for bytes that are to come") &&
+                                 say_vain(l, o->value[3] - 1, line, out)));
     case KIND_BARRIER_DIFFERENT:
         return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);

@@ -182,7 +182,11 @@ static bool arrive(struct mg_warp *w, const struct mg_op *op, unsigned lane, con
         }
         mg__fault(w, op, lane, MG_ERR_TRAP, "%u arrival%s at an mbarrier that waits for %u more of %u in this phase",
                   count, count == 1 ? "" : "s", f->pending, f->count);
-        mg__fault_hint(w, "The count given to mbarrier.init (or init()) must be that of all arrivals of a phase.");
+        mg__fault_hint(w,
+                       count && !f->pending
+                           ? "The phase still waits for bytes. Arrive for the next one when it is over: a wait for the "
+                             "wrong parity does not wait, and lets it begin too soon."
+                           : "The count given to mbarrier.init (or init()) must be that of all arrivals of a phase.");
         return false;
     }
     f->pending -= count;

@@ -168,6 +168,95 @@ CASE(filled_again, 0)
     filled_again<fault><<<1, 96>>>(zeros(192), zeros(64));
 }
 
+/* The readers wait for the phase before the first, which is over from the beginning; whether they read before the copy was
+ * asked for or while it is under way. */
+template <bool fault> __global__ void parity_of_the_one_before(const int *in, int *out, int rounds)
+{
+    __shared__ __align__(128) int tile[2][64];
+    __shared__ uint64_t full[2], empty[2];
+    const int t = threadIdx.x;
+    if (t == 0)
+        for (int s = 0; s < 2; s++) {
+            begin(&full[s], 1);
+            begin(&empty[s], 64);
+        }
+    __syncthreads();
+    int sum = 0;
+    if (t == 64)
+        for (int i = 0; i < rounds; i++) {
+            if (i >= 2)
+                WAIT(&empty[i & 1], (i / 2 - 1) & 1);
+            LOAD(tile[i & 1], in + 64 * i, sizeof(tile[0]), &full[i & 1]);
+            EXPECT_BYTES(&full[i & 1], sizeof(tile[0])); // ALSO: barrier/mbarrier-count full
+        }
+    if (t < 64) {
+        for (int i = 0; i < rounds; i++) {
+            WAIT(&full[i & 1], (i / 2 + fault) & 1);
+            sum += tile[i & 1][t]; // EXPECT: race/async-copy tile
+            arrive(&empty[i & 1]); // FIX: parity
+        }
+        out[t] = sum;
+    }
+}
+CASE(parity_of_the_one_before, 0)
+{
+    parity_of_the_one_before<fault><<<1, 96>>>(zeros(512), zeros(64), 2);
+}
+CASE(parity_of_the_one_before_again, ALONE)
+{
+    parity_of_the_one_before<fault><<<1, 96>>>(zeros(512), zeros(64), 8);
+}
+
+/* The parity that is not turned: from the second round on the wait is for what it has seen. */
+template <bool fault> __global__ void parity_not_turned(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+    if (t == 0)
+        begin(&full, 1);
+    __syncthreads();
+    int sum = 0;
+    for (int i = 0; i < 2; i++) {
+        if (t == 64) {
+            expect(&full, sizeof(tile));
+            LOAD(tile, in + 64 * i, sizeof(tile), &full);
+        }
+        if (t < 64) {
+            WAIT(&full, fault ? 0 : i);
+            sum += tile[t]; // EXPECT: race/async-copy tile
+                            // FIX: parity
+        }
+        __syncthreads();
+    }
+    if (t < 64)
+        out[t] = sum;
+}
+CASE(parity_not_turned, 0)
+{
+    parity_not_turned<fault><<<1, 96>>>(zeros(128), zeros(64));
+}
+
+/* The wait may be early, and pass, or late, and be for a phase that does not come. */
+template <bool fault> __global__ void parity_of_the_next(int *out)
+{
+    __shared__ int tile[64];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+    if (t == 0)
+        begin(&full, 64);
+    __syncthreads();
+    tile[t] = t;
+    arrive(&full);
+    __syncthreads();
+    WAIT(&full, fault ? 1 : 0); // EXPECT: barrier/mbarrier full
+    out[t] = tile[63 - t]; // FIX: parity
+}
+CASE(parity_of_the_next, ALONE | HANGS)
+{
+    parity_of_the_next<fault><<<1, 64>>>(zeros(64));
+}
+
 /* ---- copies out of shared memory ---- */
 template <bool fault> __global__ void no_proxy_fence(int *out)
 {

@@ -19,9 +19,11 @@ __device__ static void arrive(uint64_t *bar)
 {
     ARRIVE(bar);
 }
+#define EXPECT_BYTES(bar, bytes)                                                                                       \
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(bar)), "r"((unsigned)(bytes)) : "memory")
 __device__ static void expect(uint64_t *bar, unsigned bytes)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(bar)), "r"(bytes) : "memory");
+    EXPECT_BYTES(bar, bytes);
 }
 /* A wait that is in vain at first must stand in a loop of its own. */
 #define WAIT(bar, parity)                                                                                              \
