@@ -88,8 +88,15 @@ bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t t
 bool mg__code_ends(const struct mg_launch_info *info, uint32_t from);
 /* Whether a thread that never meets `barrier` goes on with what follows it, instead of ending. */
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
-/* Whether the barrier stands in one arm of a branch, and threads that take the other come to what follows it, too. */
-bool mg__code_in_branch(const struct mg_launch_info *info, uint32_t barrier);
+/* Whether the barrier stands in one arm of a branch, and threads that take the other come to what follows it, too;
+ * LOOP: that is so only because they leave the loop that it stands in. */
+enum code_inside { INSIDE_NOTHING, INSIDE_BRANCH, INSIDE_LOOP };
+enum code_inside mg__code_inside(const struct mg_launch_info *info, uint32_t barrier);
+/* Whether an instruction stands in a branch or a loop, not in its first line, of which the other one is outside. */
+enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn, uint32_t other);
+/* Whether the two stand in two arms only because the compiler has the writing threads keep the value: the other arm
+ * holds nothing but the read. */
+bool mg__code_forwarded(const struct mg_launch_info *info, const struct code *code, uint32_t write, uint32_t read);
 
 /* ---- idiom.c ---- */
 struct launch;

@@ -167,33 +167,152 @@ static void add_arm(void *arg, size_t next)
         a->at[a->n++] = next;
 }
 
-/* Of the branch at `branch`: whether one arm alone has the barrier, and the other leads to what follows it. */
-static bool is_arm(const struct mg_ptx_func *f, size_t branch, size_t barrier)
+/* What each arm of a branch leads to without coming back to it. */
+struct reached {
+    uint8_t *by[2];
+};
+
+static bool arms_of(const struct mg_ptx_func *f, size_t branch, struct reached *r)
 {
     struct arms a = {.n = 0};
     struct avoid avoid = {branch};
-    bool found = false;
-    each_next(f, branch, add_arm, &a);
-    if (a.n < 2)
+    *r = (struct reached){{NULL, NULL}};
+    if (!mg__ptx_branches(&f->insns[branch]))
         return false;
-    uint8_t *one = reach_from(f, SIZE_MAX, a.at[0], at_one, &avoid),
-            *two = reach_from(f, SIZE_MAX, a.at[1], at_one, &avoid), *after = reach(f, barrier, at_one, &avoid);
-    const uint8_t *other = one && two && one[barrier] != two[barrier] ? (one[barrier] ? two : one) : NULL;
-    for (size_t k = 0; other && after && !found && k < f->ninsns; k++)
-        found = other[k] && after[k] && k != branch && !(f->insns[k].effects & MG_E_LEAVES);
-    free(one);
-    free(two);
-    free(after);
-    return found;
+    each_next(f, branch, add_arm, &a);
+    for (unsigned k = 0; k < 2 && a.n == 2; k++)
+        r->by[k] = reach_from(f, SIZE_MAX, a.at[k], at_one, &avoid);
+    return r->by[0] && r->by[1];
 }
 
-bool mg__code_in_branch(const struct mg_launch_info *info, uint32_t barrier)
+static void free_arms(struct reached *r)
+{
+    free(r->by[0]);
+    free(r->by[1]);
+}
+
+/* The arm without the instruction, where the other has it. */
+static const uint8_t *arm_without(const struct reached *r, size_t at)
+{
+    return r->by[0][at] == r->by[1][at] ? NULL : r->by[0][at] ? r->by[1] : r->by[0];
+}
+
+/* Whether one arm of the branch alone has the instruction, and who takes the other one comes to the end: else that one
+ * is a loop that comes back to the branch. */
+static bool passed_by(const struct mg_ptx_func *f, const struct reached *r, size_t at)
+{
+    const uint8_t *other = arm_without(r, at);
+    bool ends = false;
+    for (size_t k = 0; other && !ends && k < f->ninsns; k++)
+        ends = other[k] && f->insns[k].effects & MG_E_LEAVES;
+    return ends;
+}
+
+/* The same of a barrier, and the other arm leads to what follows it. */
+static bool is_arm(const struct mg_ptx_func *f, const struct reached *r, size_t branch, size_t barrier,
+                   const uint8_t *after)
+{
+    const uint8_t *other = arm_without(r, barrier);
+    bool follows = false;
+    for (size_t k = 0; other && !follows && k < f->ninsns; k++)
+        follows = other[k] && after[k] && k != branch && !(f->insns[k].effects & MG_E_LEAVES);
+    return follows && passed_by(f, r, barrier);
+}
+
+/* Whether who takes the arm never comes to the barrier again, which leads to the branch: it leaves the loop. */
+static bool leaves_loop(const struct mg_ptx_func *f, const struct reached *r, size_t branch, size_t barrier,
+                        const uint8_t *after)
+{
+    struct barrier_stop never = {f, false, false};
+    const uint8_t *other = arm_without(r, barrier);
+    struct arms a = {.n = 0};
+    if (!other || !after[branch])
+        return false;
+    each_next(f, branch, add_arm, &a);
+    uint8_t *again = reach_from(f, SIZE_MAX, a.at[other == r->by[1]], at_barrier, &never);
+    const bool leaves = again && !again[barrier];
+    free(again);
+    return leaves;
+}
+
+enum code_inside mg__code_inside(const struct mg_launch_info *info, uint32_t barrier)
 {
     struct body b = body_of(info, barrier);
-    for (size_t k = 0; k < b.func->ninsns; k++)
-        if (mg__ptx_branches(&b.func->insns[k]) && is_arm(b.func, k, barrier - b.base))
-            return true;
-    return false;
+    struct barrier_stop never = {b.func, false, false};
+    const size_t at = barrier - b.base;
+    uint8_t *after = reach(b.func, at, at_barrier, &never);
+    enum code_inside in = INSIDE_NOTHING;
+    for (size_t k = 0; after && k < b.func->ninsns && in != INSIDE_BRANCH; k++) {
+        struct reached r;
+        if (arms_of(b.func, k, &r) && is_arm(b.func, &r, k, at, after))
+            in = leaves_loop(b.func, &r, k, at, after) ? INSIDE_LOOP : INSIDE_BRANCH;
+        free_arms(&r);
+    }
+    free(after);
+    return in;
+}
+
+/* ---- where between two accesses of a block the barrier may stand ---- */
+static bool same_line(const struct mg_launch_info *info, uint32_t a, uint32_t b)
+{
+    const struct line x = mg__name_line(info, a), y = mg__name_line(info, b);
+    return x.line == y.line && !strcmp(x.file, y.file);
+}
+
+enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn, uint32_t other)
+{
+    struct body b = body_of(info, insn);
+    struct barrier_stop never = {b.func, false, false};
+    const size_t at = insn - b.base, mate = other - b.base;
+    struct avoid avoid = {mate};
+    if (body_of(info, other).func != b.func)
+        return INSIDE_NOTHING;
+    uint8_t *after = reach(b.func, at, at_one, &avoid), *from_mate = reach(b.func, mate, at_barrier, &never);
+    uint32_t outer = NO_INSN;
+    enum code_inside in = INSIDE_NOTHING;
+    for (size_t k = 0; after && from_mate && k < b.func->ninsns; k++) {
+        struct reached r;
+        const uint8_t *without = arms_of(b.func, k, &r) ? arm_without(&r, at) : NULL;
+        const uint32_t branch = b.base + (uint32_t)k;
+        /* the mate behind both arms, or in front of both */
+        const bool behind = without && without[mate] && after[mate],
+                   before = without && !r.by[0][mate] && !r.by[1][mate] && from_mate[k] && passed_by(b.func, &r, at);
+        if ((behind || before) && !same_line(info, branch, insn)) {
+            const bool loop = after[k] && k != at;
+            if (outer == NO_INSN)
+                outer = branch;
+            if (in == INSIDE_NOTHING || (loop && same_line(info, branch, outer)))
+                in = loop ? INSIDE_LOOP : INSIDE_BRANCH;
+        }
+        free_arms(&r);
+    }
+    free(after);
+    free(from_mate);
+    return in;
+}
+
+bool mg__code_forwarded(const struct mg_launch_info *info, const struct code *code, uint32_t write, uint32_t read)
+{
+    struct body b = body_of(info, write);
+    struct barrier_stop never = {b.func, false, false};
+    const size_t from = write - b.base, to = read - b.base;
+    if (body_of(info, read).func != b.func)
+        return false;
+    uint8_t *after = reach(b.func, from, at_barrier, &never);
+    bool found = false;
+    for (size_t k = 0; after && !found && k < b.func->ninsns; k++) {
+        struct reached r;
+        const uint8_t *arm = arms_of(b.func, k, &r) ? arm_without(&r, from) : NULL;
+        found = arm && arm[to] && !after[to];
+        for (size_t n = 0; found && n < b.func->ninsns; n++) {
+            const struct site *s = &code->sites[b.base + n];
+            if (arm[n] && !after[n] && does_something(&b.func->insns[n]))
+                found = s->plain_read && s->object == code->sites[write].object;
+        }
+        free_arms(&r);
+    }
+    free(after);
+    return found;
 }
 
 /* ---- spinning ---- */

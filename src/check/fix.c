@@ -72,13 +72,23 @@ static bool line_leads(const struct launch *l, const struct line *from, const st
     return false;
 }
 
+/* Outside what one of the two stands in, which not all threads may come to, or not as often. */
+static bool put_side(const struct launch *l, uint32_t insn, uint32_t other, const char *side, const struct line *line,
+                     struct mg_strbuf *out)
+{
+    const enum code_inside in = mg__code_alone(l->info, insn, other);
+    return in == INSIDE_NOTHING || mg__strbuf_printf(out, "%s the %s that line %u stands in", side,
+                                                     in == INSIDE_LOOP ? "loop" : "branch", line->line);
+}
+
 /* Two accesses of one block with nothing between: where the barrier belongs. `line` is the later one of the program;
  * where it stands above the earlier one and leads there, it is a loop that leads from one to the other. */
 static bool put_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
                         const struct line *other, struct mg_strbuf *out)
 {
     struct line later = called(l, o->insn, line), earlier = called(l, o->other, other);
-    if (!mg__code_leads(l->info, o->other, o->insn, true, false)) /* two arms of a branch, of warps with other roles */
+    if (!mg__code_leads(l->info, o->other, o->insn, true, false) &&
+        !mg__code_forwarded(l->info, &l->code, o->other, o->insn)) /* two arms of a branch, of warps with other roles */
         return mg__strbuf_printf(out,
                                  "Order the two by a barrier to which both sides come: a named one (bar.sync with a "
                                  "number of its own), an mbarrier, or a __syncthreads() behind the branch.");
@@ -99,7 +109,10 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
                                  "%u of the next have nothing between them.",
                                  other->line, line->line);
     return mg__strbuf_printf(out, "Put a __syncthreads() between ") && put_line(out, other, line) &&
-           mg__strbuf_printf(out, " and ") && put_line(out, line, other) && mg__strbuf_printf(out, ".");
+           mg__strbuf_printf(out, " and ") && put_line(out, line, other) &&
+           (!same_file(line, other) || (put_side(l, o->other, o->insn, ", behind", other, out) &&
+                                        put_side(l, o->insn, o->other, ", in front of", line, out))) &&
+           mg__strbuf_printf(out, ".");
 }
 
 static bool between_blocks(const struct occurrence *o)
@@ -236,7 +249,14 @@ static bool fix_barrier(const struct launch *l, const struct occurrence *o, cons
     bool plain = o->insn != NO_INSN && l->info->insns[o->insn].insn->effects & MG_E_SYNCS && line->line;
     if (!plain || (o->kind != KIND_BARRIER_LEFT && o->kind != KIND_BARRIER_NOT_REACHED))
         return false;
-    if (mg__code_in_branch(l->info, o->insn))
+    const enum code_inside in = mg__code_inside(l->info, o->insn);
+    if (in == INSIDE_LOOP)
+        return mg__strbuf_printf(out,
+                                 "Let all threads leave the loop together: let each come to the __syncthreads() of "
+                                 "line %u in every round, with its work under the condition, and leave when "
+                                 "__syncthreads_or says that none has any left.",
+                                 line->line);
+    if (in == INSIDE_BRANCH)
         return mg__strbuf_printf(out,
                                  "Move the __syncthreads() of line %u behind the branch that it stands in: every "
                                  "thread of the block must come to it.",

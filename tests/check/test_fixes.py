@@ -92,10 +92,66 @@ __global__ void counter(unsigned *out)
     __syncthreads();
     out[threadIdx.x] = n;
 }
+// leave_a_loop: barrier/not-reached Let all threads leave the loop together: let each come to the __syncthreads() of line @A in every \
+round, with its work under the condition, and leave when __syncthreads_or says that none has any left.
+__global__ void leave_a_loop(unsigned *out)
+{
+    __shared__ unsigned tile[256];
+    unsigned sum = 0;
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    for (unsigned round = 0; round < 16; round++) {
+        if (sum > threadIdx.x / 32 * 300)
+            break;
+        sum += tile[round * 16 + 15];
+        __syncthreads(); // A
+    }
+    out[threadIdx.x] = sum;
+}
+// ticket: race/write-read Put a __syncthreads() between line @A and line @B.
+__global__ void ticket(unsigned *out)
+{
+    __shared__ unsigned taken;
+    if (threadIdx.x == 0) taken = atomicAdd(out + 1000, 1); // A
+    unsigned mine = taken; // B
+    out[threadIdx.x] = mine;
+}
+// first_thread: race/write-read Put a __syncthreads() between line @A and line @B, behind the branch that line @A stands in.
+__global__ void first_thread(unsigned *out)
+{
+    __shared__ unsigned head[4];
+    if (threadIdx.x == 0) {
+        const unsigned n = out[1000];
+        head[n % 4] = n; // A
+        out[1001] = n;
+    }
+    out[threadIdx.x] = head[0] + 1; // B
+}
+// last_warp: race/write-read Put a __syncthreads() between line @A and line @B, in front of the branch that line @B stands in.
+__global__ void last_warp(unsigned *out)
+{
+    __shared__ unsigned tile[256];
+    tile[threadIdx.x] = threadIdx.x; // A
+    if (threadIdx.x >= 224) {
+        const unsigned n = out[1000] % 32;
+        out[threadIdx.x] = tile[threadIdx.x - 224 + n]; // B
+    }
+}
+// filled_by_a_loop: race/write-read Put a __syncthreads() between line @A and line @B, behind the loop that line @A stands in.
+__global__ void filled_by_a_loop(unsigned *out)
+{
+    __shared__ unsigned tile[1024];
+    for (unsigned i = threadIdx.x; i < out[1000] + 1024; i += 256) {
+        const unsigned v = out[i] + i;
+        tile[i] = v; // A
+    }
+    out[threadIdx.x] = tile[1023 - threadIdx.x]; // B
+}
 int main(int, char **argv)
 {
     unsigned *out;
-    cudaMalloc(&out, 4096);
+    cudaMalloc(&out, 8192);
+    cudaMemset(out, 0, 8192);
     switch (atoi(argv[1])) {
     case 0: clear_then_count<<<1, 256>>>(out); break;
     case 1: neighbour<<<1, 256>>>(out); break;
@@ -105,6 +161,11 @@ int main(int, char **argv)
     case 5: in_branch<<<1, 256>>>(out); break;
     case 6: early_return<<<1, 256>>>(out); break;
     case 7: counter<<<1, 256>>>(out); break;
+    case 8: leave_a_loop<<<1, 256>>>(out); break;
+    case 9: ticket<<<1, 256>>>(out); break;
+    case 10: first_thread<<<1, 256>>>(out); break;
+    case 11: last_warp<<<1, 256>>>(out); break;
+    case 12: filled_by_a_loop<<<1, 256>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
