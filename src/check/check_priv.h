@@ -139,6 +139,7 @@ struct freed {
 struct copied {      /* copied.c: a finding that waits for its consequence */
     uint64_t serial; /* of the region that was written */
     uint8_t place;
+    bool used; /* and a use of the copy was told, with where it comes from */
     struct mg_report_finding finding;
 };
 struct piece { /* of the device's heap */
@@ -182,6 +183,7 @@ struct mg_check {
     MG_VEC(struct piece) pieces; /* by address */
     MG_VEC(struct failed_call) calls;
     bool told; /* a finding about the host's call that is under way */
+    bool lost; /* a launch has ended with a fault: the context takes no more calls */
     const struct mg_check_asked *asked; /* for its line; NULL: nobody knows */
     unsigned located;                   /* lines for which it was */
     uint64_t launches;
@@ -542,6 +544,8 @@ bool mg__copied_made(const struct region *region, uint64_t at); /* the byte was 
 /* `call`: who reads them; NULL: a copy to the host. */
 void mg__copied_out(struct mg_check *check, const char *call, const struct region *region, uint64_t from,
                     uint64_t size);
+/* Of a byte of device memory that a kernel copied there though nobody had made it: that finding. NULL: it was not. */
+const struct mg_report_finding *mg__copied_there(struct mg_check *check, const struct region *region, uint64_t at);
 void mg__copied_ended(struct mg_check *check, bool tell);
 
 /* ---- calls.c ---- */

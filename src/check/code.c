@@ -252,7 +252,7 @@ enum code_inside mg__code_inside(const struct mg_launch_info *info, uint32_t bar
     return in;
 }
 
-/* ---- where between two accesses of a block the barrier may stand ---- */
+/* ---- where between two accesses the barrier may stand ---- */
 static bool same_line(const struct mg_launch_info *info, uint32_t a, uint32_t b)
 {
     const struct line x = mg__name_line(info, a), y = mg__name_line(info, b);

@@ -51,11 +51,23 @@ void mg__copied_keep(struct mg_check *c, const struct region *to, enum place_kin
 void mg__copied_ended(struct mg_check *c, bool tell)
 {
     for (size_t k = 0; k < c->copied.count; k++) {
-        if (tell)
+        if (tell && !c->copied.at[k].used)
             c->found(c->arg, &c->copied.at[k].finding);
         free_copied(&c->copied.at[k]);
     }
     mg__vec_free(&c->copied);
+}
+
+const struct mg_report_finding *mg__copied_there(struct mg_check *c, const struct region *r, uint64_t at)
+{
+    if (!mg__region_is_hole(r, at))
+        return NULL;
+    for (size_t k = 0; k < c->copied.count; k++)
+        if (c->copied.at[k].serial == r->serial) {
+            c->copied.at[k].used = true;
+            return &c->copied.at[k].finding;
+        }
+    return NULL;
 }
 
 bool mg__copied_made(const struct region *r, uint64_t at)

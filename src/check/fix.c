@@ -84,10 +84,10 @@ static bool put_side(const struct launch *l, uint32_t insn, uint32_t other, cons
 /* Two accesses of one block with nothing between: where the barrier belongs. `line` is the later one of the program;
  * where it stands above the earlier one and leads there, it is a loop that leads from one to the other. */
 static bool put_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
-                        const struct line *other, struct mg_strbuf *out)
+                        const struct line *other, const char *barrier, struct mg_strbuf *out)
 {
     struct line later = called(l, o->insn, line), earlier = called(l, o->other, other);
-    if (!mg__code_leads(l->info, o->other, o->insn, true, false) &&
+    if (o->who.block == o->with.block && !mg__code_leads(l->info, o->other, o->insn, true, false) &&
         !mg__code_forwarded(l->info, &l->code, o->other, o->insn)) /* two arms of a branch, of warps with other roles */
         return mg__strbuf_printf(out,
                                  "Order the two by a barrier to which both sides come: a named one (bar.sync with a "
@@ -100,15 +100,15 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
                                            (other->line > line->line && line_leads(l, line, other)));
     if (same && other->line == line->line)
         return mg__strbuf_printf(out,
-                                 "Put a __syncthreads() at the end of the loop's body: line %u of one round and of the "
+                                 "Put a %s at the end of the loop's body: line %u of one round and of the "
                                  "next have nothing between them.",
-                                 line->line);
+                                 barrier, line->line);
     if (same && other->line > line->line)
         return mg__strbuf_printf(out,
-                                 "Put a __syncthreads() at the end of the loop's body: line %u of one round and line "
+                                 "Put a %s at the end of the loop's body: line %u of one round and line "
                                  "%u of the next have nothing between them.",
-                                 other->line, line->line);
-    return mg__strbuf_printf(out, "Put a __syncthreads() between ") && put_line(out, other, line) &&
+                                 barrier, other->line, line->line);
+    return mg__strbuf_printf(out, "Put a %s between ", barrier) && put_line(out, other, line) &&
            mg__strbuf_printf(out, " and ") && put_line(out, line, other) &&
            (!same_file(line, other) || (put_side(l, o->other, o->insn, ", behind", other, out) &&
                                         put_side(l, o->insn, o->other, ", in front of", line, out))) &&
@@ -154,6 +154,20 @@ static bool volatile_update(struct mg_strbuf *out)
 static bool in_bulk(const struct launch *l, uint32_t insn)
 {
     return insn != NO_INSN && mg__ptx_isa((enum mg_ptx_opcode)l->info->insns[insn].insn->opcode)->group == MG_G_BULK;
+}
+
+/* Between blocks of a cooperative launch, which have a grid's barrier. */
+static bool fix_grid(const struct launch *l, const struct occurrence *o, const struct line *line,
+                     const struct line *other, struct mg_strbuf *out)
+{
+    const bool alike = same_file(line, other) && line->line == other->line;
+    if ((o->kind != KIND_RACE_BLOCKS_WRITE_READ && o->kind != KIND_RACE_BLOCKS_READ_WRITE &&
+         (o->kind != KIND_RACE_BLOCKS_WRITE_WRITE || alike)) ||
+        !l->info->cooperative || !mg__code_leads(l->info, o->other, o->insn, false, false))
+        return false;
+    return put_barrier(l, o, line, other, "grid.sync()", out) &&
+           (mg__code_leads(l->info, o->other, o->insn, true, false) ||
+            mg__strbuf_printf(out, " The __syncthreads() there is for the threads of one block alone."));
 }
 
 /* A wait for a phase that was over before, or for the one before the first. */
@@ -225,12 +239,15 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
                                  "and written back; if it reads a neighbour, %s.",
                                  o->place == PLACE_SHARED ? "put a __syncthreads() between the two"
                                                           : "write to a buffer of its own");
+    if (known && line->line && other->line && between_blocks(o) && !back && !is_atomic(l, o->insn) &&
+        !is_atomic(l, o->other))
+        return fix_grid(l, o, line, other, out);
     bool plain_writes = o->kind == KIND_RACE_WRITE_WRITE && !is_atomic(l, o->insn) && !is_atomic(l, o->other) &&
                         same_file(line, other) && line->line == other->line;
     if (!known || !line->line || !other->line || between_blocks(o) || plain_writes ||
         (o->kind != KIND_RACE_WRITE_READ && o->kind != KIND_RACE_READ_WRITE && o->kind != KIND_RACE_WRITE_WRITE))
         return false;
-    return put_barrier(l, o, line, other, out);
+    return put_barrier(l, o, line, other, "__syncthreads()", out);
 }
 
 static bool fix_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,

@@ -223,7 +223,8 @@ void mg__check_ended(struct mg_check *c)
     pthread_mutex_lock(&c->lock);
     mg__copied_ended(c, true);
     mg__calls_ended(c);
-    bool leaks = c->checks & MG_CHECK_LEAKS;
+    bool leaks = c->checks & MG_CHECK_LEAKS && !c->lost; /* else nothing could be freed any more */
+    c->lost = false;
     if (leaks)
         mg__heap_leaks(c);
     if (leaks && c->regions.count)

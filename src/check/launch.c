@@ -357,8 +357,9 @@ static void worker_end(void *state, void *worker)
 static void launch_end(void *state, enum mg_status status)
 {
     struct launch *l = state;
-    (void)status;
     pthread_mutex_lock(&l->check->lock);
+    l->check->lost |= status == MG_ERR_ADDRESS || status == MG_ERR_MISALIGNED || status == MG_ERR_ASSERT ||
+                      status == MG_ERR_TRAP || status == MG_ERR_DEADLOCK || status == MG_ERR_TIMEOUT;
     l->check->running = --l->check->open;
     mg__grid_collect(l);
     mg__find_report(l);

@@ -298,6 +298,24 @@ static bool say_use(const struct occurrence *o, const struct line *line, const s
            (mg__strbuf_printf(out, ", %s", uses[o->value[0]]) && say_line(NULL, line, other, out));
 }
 
+/* What nobody made, and where a kernel copied it to the place that is read now. */
+static bool say_unwritten(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
+                          struct mg_strbuf *out)
+{
+    const struct region *r = o->kind == KIND_INIT_GLOBAL && o->object >= 0 ? l->regions[o->object] : NULL;
+    const struct mg_report_finding *f = r ? mg__copied_there(l->check, r, o->offset) : NULL;
+    const struct line there = f && f->file ? (struct line){f->file, f->line, f->column} : (struct line){"", 0, 0};
+    if (f && f->kernel) {
+        const char *kernel = f->kernel + (strncmp(f->kernel, "void ", 5) ? 0 : 5);
+        return mg__strbuf_printf(out, " reads %s, where %.*s has copied", name, (int)strcspn(kernel, "("), kernel) &&
+               say_line(l, line, &there, out) && mg__strbuf_printf(out, " %s, which nobody had written", f->variable);
+    }
+    return mg__strbuf_printf(out, " reads %s, which %s", name,
+                             o->place == PLACE_SHARED  ? "no thread of the block has written"
+                             : o->place == PLACE_LOCAL ? "it has not written"
+                                                       : "nobody has written");
+}
+
 static bool say_access(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
                        const struct line *other, struct mg_strbuf *out)
 {
@@ -310,11 +328,7 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
     case KIND_INIT_GLOBAL:
     case KIND_INIT_HEAP:
     case KIND_INIT_COPIED:
-        return mg__strbuf_printf(out, " reads %s, which %s", name,
-                                 o->place == PLACE_SHARED  ? "no thread of the block has written"
-                                 : o->place == PLACE_LOCAL ? "it has not written"
-                                                           : "nobody has written") &&
-               say_use(o, line, other, out);
+        return say_unwritten(l, o, name, line, out) && say_use(o, line, other, out);
     case KIND_BOUNDS_HEAP:
         return mg__strbuf_printf(out, " %s %s, which is %s", does, name,
                                  o->value[0] ? "freed" : "beyond the end of what malloc gave") &&

@@ -222,6 +222,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .sample = run->sample,
                                         .unheard = run->sole >= 0 ? run->unheard : NULL,
                                         .ordered = p->ordered || l->cooperative,
+                                        .cooperative = l->cooperative,
                                         .in_order = &run->in_order};
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
 }

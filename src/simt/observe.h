@@ -134,6 +134,7 @@ struct mg_launch_info {
     uint32_t param_size;
     uint32_t local_stride;   /* bytes of local memory a thread has */
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
+    bool cooperative;        /* its blocks are there together, and may have a grid's barrier */
     bool *in_order;          /* set by launch_begin of an observer: they shall, one after the other */
     uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */

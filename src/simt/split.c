@@ -593,6 +593,18 @@ MG_HANDLER(mg__op_exit)
     return all ? mg__warp_next(w) : op + 1;
 }
 
+/* Cooperative groups look in an environment register for the grid's barrier, and trap where there is none. */
+static bool has_grid(const struct mg_program *p)
+{
+    for (uint32_t k = 0; k < p->ninsns; k++)
+        for (uint32_t n = 0; n < p->insns[k].insn->nops; n++) {
+            const struct mg_ptx_opnd *o = mg__ptx_op(p->insns[k].func, p->insns[k].insn, n);
+            if (o->kind == MG_OPND_SREG && o->index == MG_SR_ENVREG)
+                return true;
+        }
+    return false;
+}
+
 MG_HANDLER(mg__op_trap)
 {
     if (op->guard >= 0) {
@@ -602,6 +614,9 @@ MG_HANDLER(mg__op_trap)
     }
     mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_TRAP, "the kernel executed %s",
               w->worker->run->program->insns[op->insn].insn->text);
-    mg__fault_hint(w, "A __trap(), or code that the compiler proved unreachable, was reached.");
+    mg__fault_hint(w, !w->worker->run->asked.cooperative && has_grid(w->worker->run->program)
+                          ? "The kernel has a grid group, whose grid.sync() needs a cooperative launch: "
+                            "cudaLaunchCooperativeKernel, not <<<>>>."
+                          : "A __trap(), or code that the compiler proved unreachable, was reached.");
     return NULL;
 }

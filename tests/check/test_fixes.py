@@ -2,7 +2,8 @@
 """test_fixes.py - what margay check says to do, and where: MARGAY NVCC
 
 Each kernel below has one cause. Of it there must be one finding, of the kind that stands in its comment, and the fix must be the
-sentence behind: @A and @B stand for the numbers of the lines that end in // A and // B.
+sentence behind: @A and @B stand for the numbers of the lines that end in // A and // B. What the finding says of the cause has the
+words of a comment "says:", if there is one. Memory that a fault leaves behind is no leak.
 """
 import json
 import os
@@ -14,6 +15,7 @@ import tempfile
 PROGRAM = """\
 #include <cstdio>
 #include <cstdlib>
+#include <cooperative_groups.h>
 // clear_then_count: race/write-write Put a __syncthreads() between line @A and line @B.
 __global__ void clear_then_count(unsigned *out)
 {
@@ -147,9 +149,64 @@ __global__ void filled_by_a_loop(unsigned *out)
     }
     out[threadIdx.x] = tile[1023 - threadIdx.x]; // B
 }
+// no_grid_barrier: race/blocks-write-read Put a grid.sync() between line @A and line @B.
+__global__ void no_grid_barrier(unsigned *out)
+{
+    const auto grid = cooperative_groups::this_grid();
+    out[1024 + grid.thread_rank()] = out[grid.thread_rank()]; // A
+    out[512 + grid.thread_rank()] = out[1024 + (grid.thread_rank() + 64) % 256]; // B
+}
+// block_barrier: race/blocks-write-read Put a grid.sync() between line @A and line @B. The __syncthreads() there is for the threads of \
+one block alone.
+__global__ void block_barrier(unsigned *out)
+{
+    const auto grid = cooperative_groups::this_grid();
+    out[1024 + grid.thread_rank()] = out[grid.thread_rank()]; // A
+    __syncthreads();
+    out[512 + grid.thread_rank()] = out[1024 + (grid.thread_rank() + 64) % 256]; // B
+}
+// grid_rounds: race/blocks-read-write Put a grid.sync() at the end of the loop's body: line @B of one round and line @A of the next \
+have nothing between them.
+__global__ void grid_rounds(unsigned *out)
+{
+    const auto grid = cooperative_groups::this_grid();
+    unsigned sum = 0;
+    for (unsigned round = 0; round < out[0] + 4; round++) {
+        out[1024 + grid.thread_rank()] = round; // A
+        grid.sync();
+        sum += out[1024 + (grid.thread_rank() + 64) % 256]; // B
+    }
+    out[512 + grid.thread_rank()] = sum;
+}
+// no_memory: bounds/null A pointer argument is null, or an index was added to a null pointer.
+__global__ void no_memory(unsigned *out)
+{
+    out[threadIdx.x] = 1; // A
+}
+__global__ void passes_on(unsigned *to, const unsigned *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+// decides: init/global Copy to it, cudaMemset it or write it in a kernel first; cudaMalloc does not clear memory.
+// says: where passes_on has copied in line
+__global__ void decides(const unsigned *from, unsigned *out)
+{
+    if (from[threadIdx.x] > 7) // A
+        out[threadIdx.x] = 1;
+}
+__global__ void launched_alone(unsigned *out)
+{
+    cooperative_groups::this_grid().sync();
+    out[threadIdx.x] = 1;
+}
+template <typename K> static void together(K *kernel, unsigned *out)
+{
+    void *args[] = {&out};
+    cudaLaunchCooperativeKernel((void *)kernel, dim3(4), dim3(64), args, 0, 0);
+}
 int main(int, char **argv)
 {
-    unsigned *out;
+    unsigned *out, *a, *b;
     cudaMalloc(&out, 8192);
     cudaMemset(out, 0, 8192);
     switch (atoi(argv[1])) {
@@ -166,6 +223,19 @@ int main(int, char **argv)
     case 10: first_thread<<<1, 256>>>(out); break;
     case 11: last_warp<<<1, 256>>>(out); break;
     case 12: filled_by_a_loop<<<1, 256>>>(out); break;
+    case 13: together(no_grid_barrier, out); break;
+    case 14: together(block_barrier, out); break;
+    case 15: together(grid_rounds, out); break;
+    case 16: no_memory<<<1, 32>>>(nullptr); break;
+    case 17:
+        cudaMalloc(&a, 128);
+        cudaMalloc(&b, 128);
+        passes_on<<<1, 32>>>(b, a);
+        decides<<<1, 32>>>(b, out);
+        cudaFree(a);
+        cudaFree(b);
+        break;
+    case 18: launched_alone<<<4, 64>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
@@ -179,16 +249,26 @@ with tempfile.TemporaryDirectory() as top:
     with open(source, "w", encoding="utf-8") as file:
         file.write(PROGRAM)
     subprocess.run([nvcc, "-w", "-lineinfo", "-arch=sm_90", "-o", program, source], check=True)
-    cases = [(i, re.match(r"// (\w+): (\S+) (.*)", line)) for i, line in enumerate(lines) if re.match(r"// \w+: ", line)]
+    cases = [(i, re.match(r"// (\w+): (\w+/\S+) (.*)", line)) for i, line in enumerate(lines) if re.match(r"// \w+: \w+/", line)]
     for number, (at, wanted) in enumerate(cases):
         fix = wanted.group(3)
+        says = re.match(r"// says: (.*)", lines[at + 1])
         for mark in "AB":
             place = next((k + 1 for k in range(at, len(lines)) if lines[k].endswith("// " + mark)), 0)
             fix = fix.replace("@" + mark, str(place))
-        subprocess.run([margay, "check", "--json", out, program, str(number)], capture_output=True)
+        subprocess.run([margay, "check", "--leaks", "--json", out, program, str(number)], capture_output=True)
         with open(out, encoding="utf-8") as file:
-            found = [(f"{f['check']}/{f['kind']}", f["advice"]) for f in json.load(file)["findings"]]
+            findings = json.load(file)["findings"]
+        found = [(f"{f['check']}/{f['kind']}", f["advice"]) for f in findings]
         if found != [(wanted.group(2), fix)]:
             print(f"{wanted.group(1)}: {found}\n  is not {wanted.group(2)}: {fix}")
             faults += 1
+        elif says and says.group(1) not in findings[0]["message"]:
+            print(f"{wanted.group(1)}: {findings[0]['message']}\n  does not say: {says.group(1)}")
+            faults += 1
+    # What is no finding, but an error of the kernel's.
+    done = subprocess.run([margay, "check", "--leaks", program, str(len(cases))], capture_output=True, text=True)
+    if "cudaLaunchCooperativeKernel" not in done.stderr or "leak" in done.stderr:
+        print(f"launched_alone: {done.stderr}")
+        faults += 1
 sys.exit(1 if faults else 0)
