@@ -1,10 +1,10 @@
 /* bits.c - definedness through one instruction of one lane, bit by bit.
  *
- * Moves, selections, shifts by a known distance, products with a power of two and what takes fields out of words and puts them in are exact. So are
- * the bitwise operations: each combination of undefined inputs as all zeros and all ones is tried, and a bit that comes
- * out the same every time is defined. In sums an undefined bit makes those above it undefined, for a carry goes up.
- * Comparisons for equality are defined where a defined bit differs. Of all else the whole result is undefined if any
- * bit of an operand is. An instruction that is not listed is one of these.
+ * Moves, selections, shifts by a known distance, products with a power of two and what takes fields out of words and
+ * puts them in are exact. So are the bitwise operations: each combination of undefined inputs as all zeros and all
+ * ones is tried, and a bit that comes out the same every time is defined. In sums an undefined bit makes those above
+ * it undefined, for a carry goes up. Comparisons for equality are defined where a defined bit differs. Of all else the
+ * whole result is undefined if any bit of an operand is. An instruction that is not listed is one of these.
  */
 #include "check/bits.h"
 
