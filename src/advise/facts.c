@@ -49,8 +49,9 @@ static void count_instructions(struct mg_facts *f)
         f->matrices += mg__model_matrix(insn, &matrix) && matrix.wgmma
                            ? (double)mg__model_wgmma_wavefronts(f->info->insns[i].func, insn, t->warps)
                            : 0;
-        f->others_use_shared |= mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group == MG_G_BULK ||
-                                insn->opcode == MG_OP_WGMMA_MMA_ASYNC || insn->opcode == MG_OP_MAPA;
+        const unsigned group = mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group;
+        f->others_use_shared |= group == MG_G_BULK || group == MG_G_MBARRIER || insn->opcode == MG_OP_WGMMA_MMA_ASYNC ||
+                                insn->opcode == MG_OP_MAPA;
         if (t->const_passes > t->const_requests) {
             uint64_t more = t->const_passes - t->const_requests;
             if (f->worst_const == UINT32_MAX || more > worst_const) {

@@ -95,7 +95,7 @@ struct mg_facts {
     double inst, thread_inst;    /* warp instructions, and times their active threads */
     double arithmetic;           /* warp instructions of floating point */
     double matrices;             /* wavefronts of shared memory that warpgroups' multiplications read */
-    bool others_use_shared;      /* they, bulk copies or other blocks: it is not seen which words */
+    bool others_use_shared;      /* they, mbarriers, bulk copies or other blocks: it is not seen which words */
     double alone;                /* warp instructions that one lane of the warp executes: a leader's */
     double barriers;             /* warps at block-wide barriers */
     double branches, divergent;

@@ -165,7 +165,8 @@ static void syncwarp(struct mg_facts *f)
 {
     uint32_t insn = UINT32_MAX;
     uint64_t most = 0;
-    if (f->barriers <= 0 || exchanges(f, true) || !exchanges(f, false) || mg__advise_has(f, "unstage"))
+    if (f->barriers <= 0 || f->others_use_shared || exchanges(f, true) || !exchanges(f, false) ||
+        mg__advise_has(f, "unstage"))
         return;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_ptx_insn *bar = f->info->insns[i].insn;

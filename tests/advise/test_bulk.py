@@ -2,7 +2,7 @@
 """Advice on what others than threads do in shared memory: test_bulk.py MARGAY EXAMPLES
 
 The roofline has what multiplications of warpgroups read there and what bulk copies move, as `margay profile` counts both, and
-the verdict is that shared memory is needed.
+the verdict is that shared memory is needed. A barrier behind which others arrive at an mbarrier is needed, too.
 """
 import json
 import os
@@ -41,6 +41,10 @@ def main():
             failures.append(f"{name}: {advice['verdict']}")
         if any(row["id"] == "barriers-needed" and row["result"] == "failed" for row in advice["checklist"]):
             failures.append(f"{name}: its barriers are needed")
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mbarrier.cu")
+    ids = [item["id"] for item in report(margay, "advise", program)["advice"][0]["advice"]]
+    if "syncwarp" in ids:
+        failures.append(f"mbarrier.cu: {ids}")
     for line in failures:
         print(line, file=sys.stderr)
     return 1 if failures else 0
