@@ -4,7 +4,7 @@
  * of what is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does
  * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering avoids, and not
  * counted as one; nor are the idle lanes of the grid's last warp, where the work ends, nor those beside lanes that hand
- * values round.
+ * values round, or that try a compare-and-swap again.
  *
  * Occupancy is worth something where warps wait; it is looked at below half of the warp slots. What holds it back is
  * what the occupancy rules say (margay/arch.h); registers are those of the launch record: of the program's machine
@@ -81,7 +81,7 @@ static double in_whole_warps(const struct mg_facts *f, const struct mg_tried *t,
 }
 
 /* Whether as many lanes as execute the instruction, of as many warps, hand one another values: their places in the warp
- * are what they go by. */
+ * are what they go by. Or try a compare-and-swap: of those that come together one wins, whoever they are. */
 static bool meets_so(const struct mg_facts *f, const uint32_t *meetings, uint32_t n, const struct mg_tried *t)
 {
     bool found = false;
@@ -97,9 +97,12 @@ static struct mg_change *converged(struct mg_facts *f, double lanes)
 {
     struct mg_change *c = mg__change(f);
     uint32_t *meetings = mg__arena_array(&f->arena, (size_t)f->info->ninsns + 1, sizeof(*meetings)), n = 0;
-    for (uint32_t i = 0; meetings && i < f->info->ninsns; i++)
-        if (f->info->insns[i].insn && f->seen->insns[i].warps && mg__ptx_meets_lanes(f->info->insns[i].insn))
+    for (uint32_t i = 0; meetings && i < f->info->ninsns; i++) {
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        if (insn && f->seen->insns[i].warps &&
+            (mg__ptx_meets_lanes(insn) || (insn->access == MG_ACCESSES_ATOM && insn->atomop == MG_ATOM_CAS)))
             meetings[n++] = i;
+    }
     for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;

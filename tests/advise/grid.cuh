@@ -108,6 +108,18 @@ __global__ void neighbours(int *c, const unsigned long long *a, int n)
         c[i] = i && a[i] != a[i - 1];
 }
 
+/* Of the lanes that try the swap together one wins, however they are numbered. */
+// ADVISE push_all: nothing without=divergence
+__global__ void push_all(unsigned *next, unsigned *head)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, old = 0, seen;
+    do {
+        seen = old;
+        next[i] = seen;
+        old = atomicCAS(head, seen, i + 1);
+    } while (old != seen);
+}
+
 /* 25 lanes hold a matrix, and hand its elements round: they cannot be others. */
 // ADVISE matrix_a_warp: nothing without=divergence
 __global__ void matrix_a_warp(int *c, const int *a)
