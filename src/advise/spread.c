@@ -3,9 +3,11 @@
  * A loop whose iterations only add up (or multiply, or keep the least) can be cut into pieces whose results are joined
  * at the end. One whose next iteration needs what this one made cannot, however many threads there are:
  *   a register    is computed from itself by anything but one such operation (a recurrence, a walk through pointers)
- *   memory        what the block made in a shared variable, or wrote to an array, is read in the next iteration; or
- * what the thread put into an array of its own other blocks  they are waited for in each iteration Indices that go
- * round (a stage of a pipeline, its phase) are known beforehand, and hold nothing back.
+ *   memory        what the block made in a shared variable, or wrote to an array, or what the thread put into an array
+ *                 of its own is read in the next iteration
+ *   other blocks  they are waited for in each iteration
+ *
+ * Indices that go round (a stage of a pipeline, its phase) are known beforehand, and hold nothing back.
  *
  * Registers in a cycle are found by the definitions and uses within the loop, from those that are live where it begins.
  */

@@ -5,8 +5,10 @@
  *     bits 60-63  bytes written in this launch
  *     bit  59     MIXED: blocks have touched different bytes of it; the details are in a table of their own
  *     bit  58     of a group: SPLIT, its cells count; of a cell: ALONE, one block has touched it, and the second entry
- * is what it did with which bytes (in kernels that move less than 4) bit  57     written by an atomic or another strong
- * operation bit  56     of a group: its cells are being filled bits 28-55  an entry, and bits 0-27 another; 0: none
+ *                 is what it did with which bytes (in kernels that move less than 4)
+ *     bit  57     written by an atomic or another strong operation
+ *     bit  56     of a group: its cells are being filled
+ *     bits 28-55  an entry, and bits 0-27 another; 0: none
  *
  * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same. Most
  * accesses touch many words alike: eight cells in a row are one as long as they are the same (a group), and made eight
