@@ -199,8 +199,10 @@ uint32_t mg__change_at(const struct mg_facts *f, bool end);       /* where all w
 void mg__change_add(struct mg_facts *f, struct mg_change *c, uint32_t before, enum mg_time_new what, double each,
                     double cost, double dram);
 void mg__change_gone(struct mg_change *c, uint32_t insn);
-/* Factors of a site's sectors, and of what comes of it from device memory. */
-void mg__change_sites(const struct mg_facts *f, struct mg_change *c, uint32_t site, double sectors, double dram);
+/* Factors of a site's sectors, and of what comes of it from device memory. `turned`: lanes change places, and new
+ * sectors come as often as they did. */
+void mg__change_sites(const struct mg_facts *f, struct mg_change *c, uint32_t site, double sectors, double dram,
+                      bool turned);
 double mg__change_memory(const struct mg_facts *f, uint32_t insn); /* sectors of device memory, of the launch now */
 /* Of the requests of a site, or of a group, the first part is left, which brings what all did. */
 void mg__change_first(const struct mg_facts *f, struct mg_change *c, uint32_t site, uint32_t group, double part);

@@ -252,7 +252,7 @@ static void cover(struct mg_facts *f, struct remedy *r, uint32_t site, double se
     if (s->cause == MG_VECTOR)
         mg__change_first(f, r->change, site, UINT32_MAX, part);
     else
-        mg__change_sites(f, r->change, site, part, s->cause == MG_FIELDS ? fill(&f->groups[s->group]) : 1);
+        mg__change_sites(f, r->change, site, part, s->cause == MG_FIELDS ? fill(&f->groups[s->group]) : 1, false);
     r->before += (double)s->sum.touched;
     r->after += sectors;
     r->requests += s->sum.requests;
@@ -404,7 +404,7 @@ static void exchange_all(struct mg_facts *f, struct remedy *swap)
             swap->after += touched * part;
             if (!swap->change)
                 swap->change = mg__change(f);
-            mg__change_sites(f, swap->change, i, part, 1);
+            mg__change_sites(f, swap->change, i, part, 1, true);
         }
     }
 }

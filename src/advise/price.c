@@ -82,15 +82,19 @@ void mg__change_gone(struct mg_change *c, uint32_t insn)
     c->edits[insn].times = 0;
 }
 
-void mg__change_sites(const struct mg_facts *f, struct mg_change *c, uint32_t site, double sectors, double dram)
+void mg__change_sites(const struct mg_facts *f, struct mg_change *c, uint32_t site, double sectors, double dram,
+                      bool turned)
 {
-    double past = 0, memory = 0, all = 0, of_past, of_memory;
+    double past = 0, memory = 0, waits = 0, misses = 0, fresh = 0, all = 0;
     for (uint32_t i = 0; c && i < f->info->ninsns; i++) /* which of them finds what another one brought will change */
         if (f->seen->sites.of[i] == site) {
             double n = (double)f->seen->insns[i].requests;
-            mg__time_sectors(f->seen->time, i, &of_past, &of_memory);
-            past += n * of_past;
-            memory += n * of_memory;
+            const struct mg_time_sectors each = mg__time_sectors(f->seen->time, i);
+            past += n * each.past;
+            memory += n * each.dram;
+            waits += n * each.waits;
+            misses += n * each.misses;
+            fresh += n * each.fresh;
             all += n;
         }
     for (uint32_t i = 0; c && i < f->info->ninsns; i++)
@@ -100,14 +104,14 @@ void mg__change_sites(const struct mg_facts *f, struct mg_change *c, uint32_t si
             e->shared_out = f->sites[site].site->direction == MG_DIR_LOAD && all > 0;
             e->to_past = (float)(past / MG_MAX(all, 1));
             e->to_dram = (float)(memory / MG_MAX(all, 1) * dram);
+            e->to_waits = (float)(turned ? waits / MG_MAX(all, 1) : 0);
+            e->to_fresh = (float)(turned && misses > 0 ? MG_MIN(fresh / misses, 1) : 0);
         }
 }
 
 double mg__change_memory(const struct mg_facts *f, uint32_t insn)
 {
-    double past, memory;
-    mg__time_sectors(f->seen->time, insn, &past, &memory);
-    return memory * (double)f->seen->insns[insn].requests;
+    return mg__time_sectors(f->seen->time, insn).dram * (double)f->seen->insns[insn].requests;
 }
 
 void mg__change_first(const struct mg_facts *f, struct mg_change *c, uint32_t site, uint32_t group, double part)

@@ -37,7 +37,7 @@ static void change_others(const struct mg_facts *f, struct mg_change *c, uint32_
         bool fixed =
             s->swaps || s->cause == MG_VECTOR || s->cause == MG_OFFSET || s->cause == MG_DRIFT || s->cause == MG_NARROW;
         if (s->group == group && fixed && s->sum.touched)
-            mg__change_sites(f, c, i, (double)s->sum.ideal / (double)s->sum.touched, 1);
+            mg__change_sites(f, c, i, (double)s->sum.ideal / (double)s->sum.touched, 1, false);
     }
 }
 

@@ -299,8 +299,9 @@ static void change_access(struct mg_time_access *a, const struct mg_time_edit *e
         double past = MG_MIN(e->to_past, a->sectors);
         a->first = past > 0 ? MG_MIN(e->to_dram / past, 2) : 0;
         a->misses = past / a->sectors;
-        a->fresh = a->misses * MG_MIN(a->first, 1);
-        a->shared = 0;
+        a->fresh = a->misses * MG_MAX(e->to_fresh, MG_MIN(a->first, 1));
+        /* New sectors come as often, whichever lanes they are for: who does not bring them waits for who does. */
+        a->shared = MG_MAX(MG_MIN(e->to_waits, 1) - a->misses, 0);
         a->past_l1 = past;
         return;
     }
@@ -352,11 +353,16 @@ static struct mg_time_access *changed_accesses(const struct mg_time_kept *kept, 
     return all;
 }
 
-void mg__time_kept_sectors(const struct mg_time_kept *kept, uint32_t insn, double *past, double *dram)
+struct mg_time_sectors mg__time_kept_sectors(const struct mg_time_kept *kept, uint32_t insn)
 {
     const struct mg_time_access *a = &kept->machine.access[insn];
-    *past = a->seen && a->space == MG_SPACE_GLOBAL ? a->past_l1 : 0;
-    *dram = *past * a->first;
+    if (!a->seen || a->space != MG_SPACE_GLOBAL)
+        return (struct mg_time_sectors){0};
+    return (struct mg_time_sectors){.past = a->past_l1,
+                                    .dram = a->past_l1 * a->first,
+                                    .waits = MG_MIN(a->misses + a->shared, 1),
+                                    .misses = a->misses,
+                                    .fresh = a->fresh};
 }
 
 /* ---- the answer ---- */

@@ -424,11 +424,10 @@ void mg__time_keep(struct mg_time *time)
     time->keeps = true;
 }
 
-void mg__time_sectors(const struct mg_time *time, uint32_t insn, double *past, double *dram)
+struct mg_time_sectors mg__time_sectors(const struct mg_time *time, uint32_t insn)
 {
-    *past = *dram = 0;
-    if (time->kept && insn < time->kept->machine.ninsns)
-        mg__time_kept_sectors(time->kept, insn, past, dram);
+    const bool kept = time->kept && insn < time->kept->machine.ninsns;
+    return kept ? mg__time_kept_sectors(time->kept, insn) : (struct mg_time_sectors){0};
 }
 
 bool mg__time_changed(struct mg_time *time, const struct mg_time_change *change, double *seconds)

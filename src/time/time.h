@@ -61,8 +61,10 @@ struct mg_time_edit {       /* of an instruction; factors, 1: as it was */
     float sectors;          /* global memory: of an access; lanes are neighbours then, as far as sectors let them */
     float past;             /* of these, what the first cache does not have */
     float dram;             /* bytes that come from device memory, of all its accesses */
-    bool shared_out;        /* what follows holds in place of the last two */
-    float to_past, to_dram; /* sectors of an access past the first cache, and those of device memory */
+    bool shared_out;        /* what follows holds in place of the last two: */
+    float to_past, to_dram; /* sectors of an access past the first cache, and those of device memory; … */
+    float to_waits;         /* … and how often it waits for any: another warp may have asked for them, … */
+    float to_fresh;         /* … and which part of those that bring any brings what no block has touched */
     uint8_t to;             /* enum mg_ptx_space: it goes there instead; 0: it stays */
     uint8_t chain;          /* of several executions, how many go side by side; 0: all */
     bool ahead;             /* it is asked for early, and what it brings is there when the next barrier opens */
@@ -93,8 +95,12 @@ struct mg_time_change {
 };
 /* Keep what such questions need, of all launches that follow. */
 void mg__time_keep(struct mg_time *time);
-/* Sectors past the first cache and from device memory, for each request of one of its instructions. */
-void mg__time_sectors(const struct mg_time *time, uint32_t insn, double *past, double *dram);
+/* Of each request of one of its instructions, mean: sectors past the first cache and from device memory, and how often
+ * it waits for any, its own or another warp's; how often it brings any, and any that no block has touched. */
+struct mg_time_sectors {
+    double past, dram, waits, misses, fresh;
+};
+struct mg_time_sectors mg__time_sectors(const struct mg_time *time, uint32_t insn);
 /* False: nothing was kept, or there is no memory. */
 bool mg__time_changed(struct mg_time *time, const struct mg_time_change *change, double *seconds);
 void mg__time_metrics(const struct mg_time_result *result, struct mg_metrics *metrics);

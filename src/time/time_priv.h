@@ -245,6 +245,6 @@ struct mg_time_kept {
 };
 void mg__time_kept_free(struct mg_time_kept *kept);
 /* As mg__time_changed, of what was kept. */
-void mg__time_kept_sectors(const struct mg_time_kept *kept, uint32_t insn, double *past, double *dram);
+struct mg_time_sectors mg__time_kept_sectors(const struct mg_time_kept *kept, uint32_t insn);
 bool mg__time_ask(struct mg_time_kept *kept, const struct mg_time_change *change, double *seconds);
 #endif
