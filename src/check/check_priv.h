@@ -102,6 +102,8 @@ bool mg__code_forwarded(const struct mg_launch_info *info, const struct code *co
 struct launch;
 bool mg__wgmma_read(const struct mg_launch_info *info, struct launch *l);  /* wgmma.c, likewise */
 bool mg__idiom_read(const struct mg_launch_info *info, struct code *code); /* false: no memory */
+/* Whether two accesses of a function name one place by the same register. */
+bool mg__idiom_same_place(const struct mg_ptx_func *f, const struct mg_ptx_insn *a, const struct mg_ptx_insn *b);
 
 /* ---- decide.c ---- */
 /* Whether what the launch does may depend on which of its blocks come first, for what they read of one another. */

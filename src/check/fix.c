@@ -25,6 +25,22 @@ static bool updates(const struct launch *l, const struct occurrence *o, const st
     return reads && writes;
 }
 
+/* Whether the one of the two that reads is of a place to which nothing stores that was computed there: of an unrolled
+ * loop each read has its own store. */
+static bool reads_neighbour(const struct launch *l, const struct occurrence *o)
+{
+    if (o->insn == NO_INSN || o->other == NO_INSN || l->code.sites[o->insn].writes == l->code.sites[o->other].writes)
+        return false;
+    const struct mg_insn_info *read = &l->info->insns[l->code.sites[o->insn].writes ? o->other : o->insn];
+    for (uint32_t k = 0; k < l->info->ninsns; k++) {
+        const struct mg_insn_info *i = &l->info->insns[k];
+        if (l->code.sites[k].number && i->insn->access == MG_ACCESSES_STORE && i->func == read->func &&
+            mg__idiom_same_place(read->func, read->insn, i->insn))
+            return false;
+    }
+    return true;
+}
+
 static bool same_file(const struct line *a, const struct line *b)
 {
     return a->line && b->line && !strcmp(a->file, b->file);
@@ -233,12 +249,14 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_FILLED && o->kind != KIND_RACE_SOURCE &&
                    o->kind != KIND_RACE_PROXY && o->kind != KIND_RACE_WGMMA && o->kind != KIND_RACE_LETTER &&
                    o->kind != KIND_RACE_SCOPE && o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
+    if (general && updates(l, o, line, other) && reads_neighbour(l, o))
+        return mg__strbuf_printf(out, o->place == PLACE_SHARED
+                                          ? "Read into a variable first, let all threads come to a __syncthreads(), "
+                                            "outside of any branch, and write behind it; or write to a second buffer."
+                                          : "Write to a buffer of its own: what is written here, others still read.");
     if (general && updates(l, o, line, other))
-        return mg__strbuf_printf(out,
-                                 "Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, changed "
-                                 "and written back; if it reads a neighbour, %s.",
-                                 o->place == PLACE_SHARED ? "put a __syncthreads() between the two"
-                                                          : "write to a buffer of its own");
+        return mg__strbuf_printf(out, "Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, "
+                                      "changed and written back.");
     if (known && line->line && other->line && between_blocks(o) && !back && !is_atomic(l, o->insn) &&
         !is_atomic(l, o->other))
         return fix_grid(l, o, line, other, out);

@@ -68,8 +68,9 @@ struct fate {
     bool other; /* it goes elsewhere than into comparisons */
 };
 
-static bool same_place(const struct mg_ptx_opnd *a, const struct mg_ptx_opnd *b)
+bool mg__idiom_same_place(const struct mg_ptx_func *f, const struct mg_ptx_insn *x, const struct mg_ptx_insn *y)
 {
+    const struct mg_ptx_opnd *a = mg__ptx_op(f, x, x->address), *b = mg__ptx_op(f, y, y->address);
     return a->kind == MG_OPND_ADDR && b->kind == MG_OPND_ADDR && a->var == b->var && a->has_reg == b->has_reg &&
            (!a->has_reg || a->index == b->index) && a->imm == b->imm;
 }
@@ -91,9 +92,8 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
                     continue;
                 if (i->access != MG_ACCESSES_NONE || i->effects || !i->nresults) {
                     fate.swaps |= i->access == MG_ACCESSES_ATOM && i->atomop == MG_ATOM_CAS && n == i->address + 1u;
-                    fate.back |= i->access == MG_ACCESSES_STORE && n != i->address &&
-                                 same_place(mg__ptx_op(f->func, i, i->address),
-                                            mg__ptx_op(f->func, load, load->address));
+                    fate.back |=
+                        i->access == MG_ACCESSES_STORE && n != i->address && mg__idiom_same_place(f->func, i, load);
                     fate.other = true;
                 } else if (all || moves(i)) {
                     reach_results(f, i);
@@ -173,8 +173,7 @@ static bool decided_again(const struct mg_ptx_func *f, const struct mg_ptx_insn 
         const struct mg_ptx_insn *i = &f->insns[k];
         const bool atomic = mg__ptx_is_atomic(i);
         const unsigned op = atomic ? i->atomop : MG_ATOM_NONE;
-        if ((!atomic && i->access != MG_ACCESSES_STORE) ||
-            !same_place(mg__ptx_op(f, i, i->address), mg__ptx_op(f, load, load->address)))
+        if ((!atomic && i->access != MG_ACCESSES_STORE) || !mg__idiom_same_place(f, i, load))
             continue;
         if (op == MG_ATOM_MIN || op == MG_ATOM_MAX || op == MG_ATOM_AND || op == MG_ATOM_OR)
             one_way = true;

@@ -81,8 +81,7 @@ __global__ void early_return(unsigned *out)
     __syncthreads(); // A
     out[threadIdx.x] = tile[223 - threadIdx.x];
 }
-// counter: race/read-write Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, changed and written back; if it reads a \
-neighbour, put a __syncthreads() between the two.
+// counter: race/read-write Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, changed and written back.
 __global__ void counter(unsigned *out)
 {
     __shared__ unsigned n;
@@ -204,6 +203,20 @@ template <typename K> static void together(K *kernel, unsigned *out)
     void *args[] = {&out};
     cudaLaunchCooperativeKernel((void *)kernel, dim3(4), dim3(64), args, 0, 0);
 }
+// scan_in_place: race/read-write Read into a variable first, let all threads come to a __syncthreads(), outside of any branch, and write \
+behind it; or write to a second buffer.
+__global__ void scan_in_place(unsigned *out)
+{
+    __shared__ unsigned sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    for (unsigned d = 1; d < 256; d *= 2) {
+        if (threadIdx.x >= d)
+            sums[threadIdx.x] += sums[threadIdx.x - d];
+        __syncthreads();
+    }
+    out[threadIdx.x] = sums[threadIdx.x];
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -235,7 +248,8 @@ int main(int, char **argv)
         cudaFree(a);
         cudaFree(b);
         break;
-    case 18: launched_alone<<<4, 64>>>(out); break;
+    case 18: scan_in_place<<<1, 256>>>(out); break;
+    case 19: launched_alone<<<4, 64>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
