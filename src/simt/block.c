@@ -95,7 +95,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b)
     b->compiled = b->engine = b->fresh = threads % 32 == 0 && mg__engine_pays(worker);
     b->tier = worker->tier;
     b->round = (struct mg_round){0};
-    b->opened = b->hinted = b->waits = false;
+    b->opened = b->hinted = b->waits = b->looked = false;
     b->nuntold = 0;
     b->in_vain = 0;
     bool again = b->as_begun;

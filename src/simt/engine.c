@@ -511,6 +511,7 @@ static enum mg_engine_outcome phase_over(struct mg_worker *worker, struct mg_blo
                                          bool outside)
 {
     b->round.outside = outside;
+    b->round.met = true;
     enum mg_engine_outcome outcome = round_over(worker, b);
     if (outcome != MG_ENGINE_INTERPRET)
         part_ways(b, at);
@@ -781,6 +782,7 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
                 b->warps[k].place = READY;
         if (at)
             tell_open(b, at, false);
+        b->round.met = at != NULL;
         if ((outcome = round_over(worker, b)) != MG_ENGINE_INTERPRET)
             return outcome;
         if (at && b->live_warps == b->nwarps && (outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)

@@ -425,6 +425,7 @@ struct mg_round {
     bool mid;      /* that warp is in the midst of it */
     bool ran, yielded, unpolled, outside, ended; /* some warp has, or was not polling when its turn ended */
     bool moved; /* some turn ended elsewhere than in vain at an mbarrier */
+    bool met;   /* a barrier for all threads has opened */
 };
 struct mg_block {
     struct mg_warp *warps;
@@ -441,6 +442,7 @@ struct mg_block {
     bool compiled;  /* it began as compiled code */
     bool engine;    /* engine.c runs its warps; else turns.c interprets them */
     bool fresh;     /* of engine.c: no warp has run */
+    bool looked;    /* since all of it met some warp has polled what may be for another block */
     bool as_begun;  /* the last block here ran compiled from end to end: its warps' state is what one begins with */
     const struct mg_tier *tier; /* that it began with, or went on as */
     struct mg_round round;

@@ -4,7 +4,7 @@
  * share without ending is parked. The share is small for a block that seems to wait (its warps poll and nothing else),
  * and so large for any other that few ever use it up; it grows with the blocks that are held, which keeps their number
  * low where none waits. Where an observer looks for what is missing between blocks that may wait for one another
- * (run->mixes), a block is parked behind each round, so that work which one hands on is often taken by another.
+ * (run->mixes), a block is parked where all of it has met, if none polled, so that work which one hands on is often taken by another.
  *
  * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code.
  */
@@ -98,7 +98,9 @@ bool mg__round_over(struct mg_block *b)
     mg__mbarrier_round(b);
     bool look = ++b->rounds % LOOK_ROUNDS == 0;
     worker->due |= look && (mg__stops(worker->run, b->cluster) || mg__run_due(worker) || mg__tier_due(worker));
-    worker->mixed = worker->run->mixes && !worker->alone && !r.outside;
+    b->looked |= r.outside;
+    worker->mixed = worker->run->mixes && !worker->alone && r.met && !b->looked;
+    b->looked &= !r.met;
     if (b->stuck < STUCK && !look && !r.yielded)
         return worker->mixed;
     uint64_t share = b->hinted ? SHARE_HINTED : SHARE + SHARE_HELD * (uint64_t)worker->held;
@@ -153,6 +155,7 @@ static enum mg_outcome run_round(struct mg_worker *worker, struct mg_block *b)
                 return MG_BLOCK_TAKEN;
         }
     }
+    r->met = b->opened;
     b->opened = false;
     return MG_BLOCK_DONE;
 }
