@@ -4,7 +4,8 @@
  * share without ending is parked. The share is small for a block that seems to wait (its warps poll and nothing else),
  * and so large for any other that few ever use it up; it grows with the blocks that are held, which keeps their number
  * low where none waits. Where an observer looks for what is missing between blocks that may wait for one another
- * (run->mixes), a block is parked where all of it has met, if none polled, so that work which one hands on is often taken by another.
+ * (run->mixes), a block is parked where all of it has met and nobody polled since it met last: work that one hands on
+ * is often taken by another then.
  *
  * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code.
  */
