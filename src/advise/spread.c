@@ -226,31 +226,18 @@ static bool chained(struct loops *l, uint32_t head)
 }
 
 /* ---- memory ---- */
-/* Whether a variable that holds what was computed from it is read in the loop before it is written there. */
-static bool through_shared(const struct loops *l, uint32_t var)
+/* Whether the loop reads, before it writes there, a variable that holds what was computed from it; or, `var`
+ * UINT32_MAX, a thread's own arrays: a stack, a queue. */
+static bool through_own(const struct loops *l, uint32_t var)
 {
     bool loads = false;
-    if (!l->facts->vars[var].joined)
+    if (var != UINT32_MAX && !l->facts->vars[var].joined)
         return false;
     for (uint32_t i = 0; i < l->func->ninsns; i++) {
         const struct mg_ptx_insn *insn = &l->func->insns[i];
-        if (insn->access == MG_ACCESSES_NONE || !in_loop(l, i) || !mg__change_of_var(l->facts, l->first + i, var))
-            continue;
-        if (insn->access != MG_ACCESSES_LOAD)
-            return loads;
-        loads = true;
-    }
-    return false;
-}
-
-/* Whether a thread's own arrays are read in the loop before they are written there: a stack, a queue. */
-static bool through_local(const struct loops *l)
-{
-    bool loads = false;
-    for (uint32_t i = 0; i < l->func->ninsns; i++) {
-        const struct mg_ptx_insn *insn = &l->func->insns[i];
-        if (insn->access == MG_ACCESSES_NONE || insn->space != MG_SPACE_LOCAL || !in_loop(l, i) ||
-            !l->facts->seen->insns[l->first + i].warps)
+        if (insn->access == MG_ACCESSES_NONE || !in_loop(l, i) ||
+            (var != UINT32_MAX ? !mg__change_of_var(l->facts, l->first + i, var)
+                               : insn->space != MG_SPACE_LOCAL || !l->facts->seen->insns[l->first + i].warps))
             continue;
         if (insn->access != MG_ACCESSES_LOAD)
             return loads;
@@ -295,9 +282,9 @@ static bool waits_for_blocks(const struct loops *l)
 static bool is_serial(struct loops *l, uint32_t head)
 {
     for (uint32_t v = 0; v < l->facts->info->nshared_vars; v++)
-        if (through_shared(l, v))
+        if (through_own(l, v))
             return true;
-    return through_local(l) || through_global(l) || waits_for_blocks(l) || chained(l, head);
+    return through_own(l, UINT32_MAX) || through_global(l) || waits_for_blocks(l) || chained(l, head);
 }
 
 /* ---- all loops ---- */

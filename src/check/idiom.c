@@ -131,22 +131,24 @@ static bool in_global(const struct mg_ptx_insn *i)
     return i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_GENERIC;
 }
 
-/* The load decides: it is strong, as are volatile stores of its value. */
-static void decision(struct flow *f, const struct mg_launch_info *info, struct code *code, uint32_t load)
+/* Whether the operand is one of the registers that were seen. */
+static bool was_seen(const struct flow *f, const struct mg_ptx_opnd *o)
 {
-    code->sites[load].goes_back = fate_of(f, info->insns[load].insn, true).back;
-    if (code->sites[load].goes_back || !decides(f, info->insns[load].insn))
-        return;
-    code->sites[load].class = MG_ORDER_STRONG;
+    bool seen = o->kind == MG_OPND_REG && f->seen[o->index];
+    for (uint32_t k = 0; o->kind == MG_OPND_VEC && k < o->count; k++)
+        seen |= was_seen(f, &f->func->operands[o->first + k]);
+    return seen;
+}
+
+/* Volatile stores of what was seen, which a load gave that decides, are strong as it is. */
+static void store_on(const struct flow *f, const struct mg_launch_info *info, struct code *code)
+{
     for (uint32_t k = 0; k < info->ninsns; k++) {
         const struct mg_ptx_insn *i = info->insns[k].insn;
         struct site *s = &code->sites[k];
-        if (info->insns[k].func != f->func || !s->number || s->class != MG_ORDER_VOLATILE || !in_global(i) ||
-            i->access != MG_ACCESSES_STORE)
-            continue;
-        for (uint32_t reg = 0; reg < f->func->nregs; reg++)
-            if (f->seen[reg] && names(f->func, mg__ptx_op(f->func, i, i->address + 1u), reg))
-                s->class = MG_ORDER_STRONG;
+        if (info->insns[k].func == f->func && s->number && s->class == MG_ORDER_VOLATILE && in_global(i) &&
+            i->access == MG_ACCESSES_STORE && was_seen(f, mg__ptx_op(f->func, i, i->address + 1u)))
+            s->class = MG_ORDER_STRONG;
     }
 }
 
@@ -213,12 +215,17 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
         s->width = (uint8_t)mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
         if (!good || i->access != MG_ACCESSES_LOAD || !s->number)
             continue;
-        if (s->class == MG_ORDER_VOLATILE && !fate_of(&f, i, true).other)
-            s->class = MG_ORDER_POLL;
-        else if (s->class == MG_ORDER_VOLATILE && in_global(i))
-            decision(&f, info, code, k);
-        else if (s->class == MG_ORDER_PLAIN && ((swaps && fate_of(&f, i, false).swaps) ||
-                                                (decided_again(f.func, i) && !fate_of(&f, i, true).other))) {
+        if (s->class == MG_ORDER_VOLATILE) {
+            const struct fate fate = fate_of(&f, i, true);
+            s->goes_back = fate.back && in_global(i);
+            if (!fate.other) {
+                s->class = MG_ORDER_POLL;
+            } else if (in_global(i) && !fate.back && decides(&f, i)) {
+                s->class = MG_ORDER_STRONG;
+                store_on(&f, info, code);
+            }
+        } else if (s->class == MG_ORDER_PLAIN && ((swaps && fate_of(&f, i, false).swaps) ||
+                                                  (decided_again(f.func, i) && !fate_of(&f, i, true).other))) {
             s->class = MG_ORDER_POLL;
             s->letter = true;
         }

@@ -92,8 +92,7 @@ static void run(const char *ptx, const struct way *way, struct text *findings)
     const struct mg_observer asks = {.wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS | MG_OBSERVE_PARAMS,
                                      .launch_begin = asks_begin,
                                      .worker_begin = asks_worker,
-                                     .access = asks_access,
-                                     .blocks = asks_blocks};
+                                     .access = asks_access, .blocks = asks_blocks};
     if (way->asked)
         assert_int_equal(mg__simt_observe(k.simt, &asks), MG_OK);
     assert_int_equal(mg__simt_observe(k.simt, &observer), MG_OK);
