@@ -7,6 +7,7 @@
  *   region.c   device memory: what is written, and the cells of a launch
  *   heap.c     the heap of device-side malloc
  *   copied.c   what kernels copied of them
+ *   chosen.c   loads whose value some lanes throw away
  *   define.c   values that nobody made, through registers; bits.c through one instruction
  *   registers.c   setmaxnreg                         swizzle.c how tiles were written
  *   async.c    bulk copies, mbarrier.c what tells of them, beyond.c other blocks of the cluster
@@ -64,6 +65,8 @@ struct site {                           /* one instruction that accesses memory 
     uint8_t width;               /* bytes of an atomic */
     uint64_t lo, hi;             /* launch: the shared variable that it means; 0 and ~0: not known */
     int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
+    struct mg_flow_choice choice; /* of a load: for which lanes it counts; `at` is a launch instruction; launch: 0 where
+                                     nothing hangs on it */
     uint32_t object_end;         /* of a local variable: where its function's frame ends */
 };
 struct code {
@@ -405,6 +408,9 @@ struct worker {
     struct learnt learnt;
     int32_t *last;           /* by instruction: index of the allocation it accessed last */
     struct shadows *shadows; /* define.c */
+    struct choices *choices; /* chosen.c */
+    /* at accesses: of a load that is chosen afterwards first all but races, then these */
+    enum { LOOKS_ALL, LOOKS_NOT_RACES, LOOKS_RACES } looks;
     struct origin async_origin;
     uint32_t async[32], async_insn; /* bytes that nobody wrote, of the copy under way to shared memory */
     MG_VEC(struct freed) unwritten; /* bytes that atomics wrote over unwritten ones */
@@ -493,6 +499,7 @@ void mg__segments_free(struct segments *segments);
 /* ---- watch.c ---- */
 void mg__watch_access(void *worker, struct mg_access *access);
 void mg__watch_sync(void *worker, const struct mg_sync *event);
+bool mg__watch_step(void *worker, const struct mg_step *step);
 bool mg__watch_met(void *worker, uint64_t block, uint32_t barrier);
 void mg__watch_fault(void *worker, struct mg_access *access, enum mg_fault_kind fault);
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
@@ -515,6 +522,13 @@ void mg__notes_read(struct worker *w);  /* they are as if they had been told, an
 void mg__notes_met(struct worker *w);   /* the same, where the whole block has met, and will be told so */
 void mg__notes_go_on(struct worker *w); /* there may be more, if the block that was last told of may have them */
 
+/* ---- chosen.c ---- */
+bool mg__chosen_find(const struct mg_launch_info *info, struct code *code); /* false: no memory */
+/* The access will be looked at for races when it is plain which lanes it counts for. */
+bool mg__chosen_wait(struct worker *w, struct mg_access *a, const struct site *site);
+void mg__chosen_settle(struct worker *w, uint64_t block, uint32_t warp); /* another warp goes on than those that wait */
+bool mg__chosen_step(struct worker *w, const struct mg_step *step);      /* true: the warp has more that wait */
+void mg__chosen_free(struct worker *w);
 /* ---- define.c ---- */
 enum define_use { USE_HERE, USE_BRANCH, USE_ADDRESS, USE_ATOMIC, USE_RESULT, USE_COPY }; /* occurrence.value[0] */
 /* A load gets bytes that nobody wrote, of each lane a bit a byte. False: it cannot be followed. */

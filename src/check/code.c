@@ -494,7 +494,7 @@ static bool read_insns(const struct mg_launch_info *info, struct code *code)
     }
     free(regs);
     find_polls(info, code);
-    return mg__idiom_read(info, code);
+    return mg__idiom_read(info, code) && mg__chosen_find(info, code);
 }
 
 /* Which arrays the launch's instructions mean. */

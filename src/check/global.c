@@ -278,7 +278,7 @@ static void note_copy(struct worker *w, const struct mg_access *a, int32_t to, c
 static void misses(struct worker *w, const struct mg_access *a, unsigned lane, int32_t meant)
 {
     const struct mg_allocation *m = &w->launch->info->allocations[meant];
-    if (w->launch->bounds)
+    if (w->launch->bounds && w->looks != LOOKS_RACES)
         mg__watch_note(w, m->name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION, PLACE_GLOBAL, meant,
                        a->address[lane] - m->address, mg__element_of(w->launch, a), a->insn, NO_INSN,
                        mg__watch_actor(a, lane), mg__nobody);
@@ -359,7 +359,7 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
             continue;
         }
         uint32_t fresh = site->reads ? missing_global(r, offset, a->width) : 0;
-        if (fresh && l->init) {
+        if (fresh && l->init && w->looks != LOOKS_RACES) {
             unread[lane] = fresh;
             unread_at = k;
         }
@@ -369,7 +369,7 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
             note_copy(w, a, k, &origin);
         if (r->own && site->writes)
             mg__own_mark_lane(r, offset, a->width, site->mark, some && missing[lane]);
-        if (!r->tracked || r->own)
+        if (!r->tracked || r->own || w->looks == LOOKS_NOT_RACES)
             continue;
         if (l->race)
             race_global(&c, lane, k, offset);

@@ -197,6 +197,14 @@ static bool talks(const struct launch *l)
     return false;
 }
 
+/* Whether the read's place may be written in this launch, as far as the text tells. */
+static bool conflicts(const struct launch *l, const struct site *s)
+{
+    const bool shared = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED;
+    const struct region *r = !shared && s->object >= 0 ? l->regions[s->object] : NULL;
+    return s->object >= 0 && (shared || (r && r->tracked && !mg__heap_is(&l->info->allocations[s->object])));
+}
+
 /* Reads of what is written whole, and by nobody while the launch runs, through a pointer that means just that. */
 static void leave_unheard(const struct launch *l)
 {
@@ -258,6 +266,9 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
         s->plain_read = !l->by_lanes && s->number && s->reads &&
                         !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
+        if (s->choice.at && !(s->plain_read && l->race && conflicts(l, s)))
+            s->choice.at = 0;
+        s->plain_read &= !s->choice.at;
         const struct mg_ptx_insn *insn = info->insns[k].insn;
         l->relaxed &=
             insn->opcode != MG_OP_BARRIER_CLUSTER || insn->sub != MG_SUB_ARRIVE || insn->sem == MG_PTX_SEM_RELAXED;
@@ -350,6 +361,7 @@ static void worker_end(void *state, void *worker)
     free(w->last);
     mg__learnt_free(&old);
     mg__notes_free(w);
+    mg__chosen_free(w);
     mg__define_free(w);
     free(w);
 }
@@ -383,7 +395,7 @@ struct mg_observer mg__check_observer(struct mg_check *check)
 {
     return (struct mg_observer){.self = check,
                                 .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC | MG_OBSERVE_BULK | MG_OBSERVE_WGMMA |
-                                         (check->checks & MG_CHECK_INIT ? MG_OBSERVE_STEPS : 0),
+                                         (check->checks & (MG_CHECK_INIT | MG_CHECK_RACE) ? MG_OBSERVE_STEPS : 0),
                                 .launch_begin = launch_begin,
                                 .worker_begin = worker_begin,
                                 .access = mg__watch_access,
@@ -391,7 +403,7 @@ struct mg_observer mg__check_observer(struct mg_check *check)
                                 .launch_end = launch_end,
                                 .turn = on_turn,
                                 .sync = mg__watch_sync,
-                                .step = mg__define_step,
+                                .step = mg__watch_step,
                                 .fault = mg__watch_fault,
                                 .notes = mg__notes_of,
                                 .noted = mg__notes_shape,

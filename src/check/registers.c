@@ -4,11 +4,11 @@
  * block and setmaxnreg.inc takes out of it, waiting until they are there (PTX ISA, "setmaxnreg"). The engine has all
  * registers that anybody wants and never waits: what a device would wait for is found here.
  *
- *   whole warpgroups   each of its four warps executes the instruction as often as the others; counted at the block's
- * end directions         .inc to less than the warp has, .dec to more, are undefined the pool           an .inc whose
- * registers no other warp gives back, but such as wait, one way or another, for what comes behind it (order.c); and
- * more in the end than the block began with at all             ptxas ignores it where neither .maxnreg nor .maxntid
- * with .minnctapersm says how many there are
+ *   whole warpgroups   each of its four warps executes the instruction as often as the others; counted at the end
+ *   directions         .inc to less than the warp has, .dec to more, are undefined
+ *   the pool           an .inc whose registers no other warp gives back, but such as wait, one way or another, for what
+ *                      comes behind it (order.c); and more in the end than the block began with at all
+ *   no effect          ptxas ignores it where neither .maxnreg nor .maxntid with .minnctapersm says how many there are
  *
  * What a block begins with is known as a limit: ptxas takes less where no .inc asks for as much. So nothing is said of
  * an .inc that is a warp's first. A warp that has ended keeps what it has: an H200 waits for ever there.

@@ -174,7 +174,7 @@ void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, co
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
     uint32_t mask = a->mask;
-    bool writes = site->writes, reads = site->reads;
+    const bool writes = site->writes, reads = site->reads && l->init && w->looks != LOOKS_RACES;
     mg__access_lanes(a);
     mg__shadow_settle(b->order, &b->shared);
     if (site->class != MG_ORDER_PLAIN || site->async)
@@ -189,7 +189,7 @@ void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, co
             if (at < v->size && a->width <= v->size - at)
                 continue;
             mask &= ~(1u << lane);
-            if (l->bounds)
+            if (l->bounds && w->looks != LOOKS_RACES)
                 mg__watch_note(w, KIND_BOUNDS_VARIABLE, PLACE_SHARED, object, at, mg__element_of(l, a), a->insn,
                                NO_INSN, mg__watch_actor(a, lane), mg__nobody);
         }
@@ -203,11 +203,11 @@ void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, co
     uint64_t base = object >= 0 ? info->shared_vars[object].offset : 0;
     struct cells c = {l, w, b, a, site, PLACE_SHARED, l->code.unit_shared};
     uint32_t missing[32] = {0};
-    for (uint32_t rest = mask; reads && l->init && rest; rest &= rest - 1) {
+    for (uint32_t rest = mask; reads && rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         missing[lane] = missing_shared(&c, a->address[lane]);
     }
-    if (reads && l->init)
+    if (reads)
         mg__watch_unwritten(w, b, a, missing, KIND_INIT_SHARED, PLACE_SHARED, object, base);
     if (writes && l->init) {
         struct origin origin = w->async_origin;
@@ -219,7 +219,8 @@ void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, co
             hole_shared(l, b, a->address[lane], a->width, some ? missing[lane] : 0, &origin);
         }
     }
-    race_shared(&c, mask, object);
+    if (w->looks != LOOKS_NOT_RACES)
+        race_shared(&c, mask, object);
     b->order->now += writes;
     if (site->publishes) {
         if (site->own_fence)

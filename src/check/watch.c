@@ -47,7 +47,11 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
     }
     if (a->space == MG_SPACE_GLOBAL && !orders_nothing(w->launch, site))
         mg__order_uses(b->order, a->warp, a->mask, true);
-    if (a->space == MG_SPACE_SHARED) {
+    if (mg__chosen_wait(w, a, site)) {
+        w->looks = LOOKS_NOT_RACES;
+        (a->space == MG_SPACE_SHARED ? mg__shared_watch : mg__global_watch)(w, b, a, site);
+        w->looks = LOOKS_ALL;
+    } else if (a->space == MG_SPACE_SHARED) {
         mg__watch_shared(w, b, a, site);
     } else if (a->space == MG_SPACE_GLOBAL) {
         if (!mg__global_quick(w, b, a, site))
@@ -125,6 +129,8 @@ static inline bool is_noted(struct worker *w, struct mg_access *a)
 void mg__watch_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
+    if (w->choices)
+        mg__chosen_settle(w, a->block, a->warp);
     if (is_noted(w, a)) {
         w->told++;
         return;
@@ -145,6 +151,22 @@ void mg__watch_access(void *worker, struct mg_access *a)
         }
     }
     mg__notes_go_on(w);
+}
+
+void mg__watch_again(struct worker *w, struct mg_access *a)
+{
+    if (w->notes.n)
+        mg__notes_read(w);
+    w->told++;
+    watch(w, a);
+    mg__notes_go_on(w);
+}
+
+bool mg__watch_step(void *self, const struct mg_step *step)
+{
+    struct worker *w = self;
+    const bool chooses = w->choices && mg__chosen_step(w, step);
+    return mg__define_step(w, step) || chooses;
 }
 
 /* ---- synchronisation ---- */
@@ -330,6 +352,8 @@ static inline bool arrives(struct worker *w, const struct mg_sync *e)
 void mg__watch_sync(void *self, const struct mg_sync *e)
 {
     struct worker *w = self;
+    if (w->choices)
+        mg__chosen_settle(w, UINT64_MAX, 0);
     w->told++;
     if ((!w->notes.n || e->block == w->notes.block) && arrives(w, e))
         return;

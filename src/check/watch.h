@@ -15,6 +15,8 @@ struct block *mg__watch_block(struct worker *w, uint64_t linear);
 void mg__watch_unwritten(struct worker *w, const struct block *b, const struct mg_access *a, uint32_t missing[32],
                          enum check_kind kind, enum place_kind place, int32_t object, uint64_t base);
 
+/* One of chosen.c, whose lanes are known now. */
+void mg__watch_again(struct worker *w, struct mg_access *a);
 /* An access to shared memory that was not told before. */
 void mg__watch_shared(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);
 

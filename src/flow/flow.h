@@ -97,6 +97,15 @@ void mg__flow_live_out(struct mg_flow_live *l, const struct mg_cfg_block *block)
 /* From the registers that are live behind the instruction to those before it. */
 void mg__flow_live_before(const struct mg_ptx_func *func, const struct mg_ptx_insn *insn, uint64_t *live);
 
+/* ---- chosen.c: loads whose value counts for some lanes alone ---- */
+struct mg_flow_choice {
+    uint32_t at; /* the instruction before which the predicate says it, behind the load in its basic block; 0: none */
+    uint32_t predicate; /* register */
+    bool when;          /* what it is in lanes for which the value counts */
+};
+/* Of all instructions of the function. */
+bool mg__flow_choices(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct mg_flow_choice *by_insn);
+
 /* ---- available.c: which facts hold where, on every path ---- */
 /* A fact is made where one register is written, which has no other definition, and undone where one of others is. */
 struct mg_flow_available {

@@ -708,3 +708,56 @@ CASE(flag_without_fence, 0)
 {
     flag_without_fence<fault><<<1, 64>>>(zeros(1));
 }
+
+/* The compiler loads for all threads what one of them wants, and chooses afterwards: the others have read nothing. */
+template <bool fault> __global__ void sum_of_first(int *out)
+{
+    __shared__ int s[128];
+    int t = threadIdx.x, total = 0;
+    s[t] = t;
+    __syncthreads();
+    if (t == (fault ? 32 : 0))
+        for (int i = 1; i < 4; i++)
+            total += s[i]; // OTHER
+    __syncwarp();
+    s[t] = 3 * t; // EXPECT: race/read-write s
+    __syncthreads();
+    out[t] = s[127 - t] + total;
+}
+CASE(sum_of_first, 0)
+{
+    sum_of_first<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void total_of_warp(int *out)
+{
+    __shared__ int low, high;
+    int t = threadIdx.x;
+    if (t == 0)
+        low = 1;
+    if (t == 32)
+        high = 2;
+    __syncwarp();
+    out[t] = (t < 32) != fault ? low : high; // EXPECT: race/write-read *
+}
+CASE(total_of_warp, 0)
+{
+    total_of_warp<fault><<<1, 64>>>(zeros(64));
+}
+
+__device__ int totals[64];
+template <bool fault> __global__ void total_of_all(int *out, int n)
+{
+    int t = threadIdx.x, before = 0;
+    if (t == (fault ? 40 : 0))
+        before = totals[1]; // OTHER
+    int v = out[t] * n;
+    __syncwarp();
+    if (t == 0)
+        totals[1] = n; // EXPECT: race/read-write totals
+    out[t] = before + v;
+}
+CASE(total_of_all, 0)
+{
+    total_of_all<fault><<<1, 64>>>(zeros(64), 3);
+}

@@ -309,6 +309,18 @@ static const char *const late_reads[] = {
     "setp.ne.u32 %pc, %g$#, 0; @%pc add.u64 $D, %z$#, $M;",
     "setp.ne.u32 %pc, %g$#, 0; @%pc st.global.v2.u32 [%own+8], {%j$#, %v$#};",
 };
+/* Loads for all of which only some lanes have a use: what the others have loaded must not count. $# is a number of
+ * their own, so that each register is written once. */
+static const char *const chosen[] = {
+    "ld.global.u32 %m$#, [%in+$4]; setp.lt.s32 %o$#, $r, $s; add.u32 %n$#, %m$#, $s; selp.b32 $d, %n$#, $s, %o$#;",
+    "setp.lt.s32 %o$#, $r, $s; ld.global.u32 %m$#, [%in+$4]; xor.b32 %n$#, %m$#, %m$#; selp.b32 $d, $s, %n$#, %o$#;",
+    "setp.ge.s32 %o$#, $r, $s; ld.shared.u32 %m$#, [%so+4]; shl.b32 %n$#, %m$#, 3; selp.b32 $d, %n$#, $s, %o$#; "
+    "selp.b32 $d, %m$#, $d, %o$#;",
+    "ld.global.v2.u32 {%m$#, %n$#}, [%in+$8]; setp.ne.s32 %o$#, $r, $s; @%o$# bra LEFT$#; mad.lo.u32 $d, %m$#, 5, "
+    "%n$#;\nLEFT$#: not.b32 $d, $r;",
+    "ld.global.u32 %m$#, [%in+$4]; setp.lt.s32 %o$#, %m$#, $s; add.u32 %n$#, %m$#, 1; selp.b32 $d, %n$#, $s, %o$#;",
+    "ld.global.u32 %m$#, [%in+$4]; setp.lt.s32 %o$#, $r, $s; selp.b32 %n$#, %m$#, $s, %o$#; add.u32 $d, %m$#, %n$#;",
+};
 /* One warp waits for another, one block for the one before it; $@ and $& are offsets of what this row has for itself.
  */
 static const char *const waits[] = {
@@ -323,7 +335,7 @@ static const char *const waits[] = {
     "membar.gl; shr.u32 %y0, %all, 2; cvt.u64.u32 %x1, %y0; sub.u64 %x0, %x0, %x1; ld.global.u32 $d, "
     "[%x0+4096];\nFIRST$#: bar.sync 0;",
 };
-enum { LATES = 6, WAITS = 3, WAIT_STEP = 8192 };
+enum { LATES = 6, WAITS = 3, CHOICES = 4, WAIT_STEP = 8192 };
 
 struct maker {
     struct program *p;
@@ -331,7 +343,7 @@ struct maker {
     unsigned ids;
     bool exits; /* some threads may be gone */
     bool plain;
-    unsigned lates, waits; /* so far */
+    unsigned lates, waits, choices; /* so far */
     unsigned number;       /* what $# stands for */
 };
 
@@ -561,6 +573,9 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
         } else if (what == 20 && together && !loop && !m->exits && m->waits < WAITS) {
             m->number = m->waits++;
             s = line(m, waits[pick(m, MG_COUNT(waits))]);
+        } else if (what == 21 && m->choices < CHOICES) {
+            m->number = m->choices++;
+            s = line(m, chosen[pick(m, MG_COUNT(chosen))]);
         } else if (what == 11 && pick(m, 3) == 0) {
             jump_table(m, &t);
             s = new_stmt(m, STMT_LINE, &t);
@@ -713,7 +728,8 @@ static void declare(const struct names *n, struct mg_strbuf *t)
                       ".reg .b32 %%y<4>; .reg .b64 %%x<4>; .reg .b128 %%w<2>; .reg .b32 %%c<5>; .reg .b32 %%l<5>; .reg "
                       ".b64 %%in, %%out, %%own, %%flat, %%sums;\n"
                       ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo, %%all, %%tiles;\n"
-                      ".reg .b32 %%k<6>, %%v<6>, %%j<6>, %%g<6>; .reg .b64 %%e<6>, %%z<6>;%s\n",
+                      ".reg .b32 %%k<6>, %%v<6>, %%j<6>, %%g<6>; .reg .b64 %%e<6>, %%z<6>;%s\n"
+                      ".reg .b32 %%m<4>, %%n<4>; .reg .pred %%o<4>;\n",
                       n->mine ? " .local .align 8 .b8 mine[64];" : "");
 }
 

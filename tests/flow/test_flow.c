@@ -230,6 +230,51 @@ static void chains(void **state)
     drop(&b);
 }
 
+/* ---- loads that are chosen afterwards ---- */
+/* Of the first load: "c at 3", "!c at 3", or "". */
+static void expect_choice(const char *body, const char *expected)
+{
+    struct built b = build(body);
+    struct mg_flow_choice *choices = calloc(b.func->ninsns + 1, sizeof *choices);
+    char got[64] = "";
+    size_t k = 0;
+    assert_non_null(choices);
+    assert_true(mg__flow_choices(b.func, b.cfg, choices));
+    while (b.func->insns[k].access != MG_ACCESSES_LOAD)
+        k++;
+    if (choices[k].at)
+        snprintf(got, sizeof got, "%s%s at %u", choices[k].when ? "" : "!", b.func->regs[choices[k].predicate].name,
+                 choices[k].at);
+    if (strcmp(got, expected))
+        fail_msg("%s: %s, expected %s", body, got, expected);
+    free(choices);
+    drop(&b);
+}
+
+static void choices(void **state)
+{
+    (void)state;
+#define SET "setp.eq.u32 c, t, 0; " /* instruction 0 */
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, a, i, c;", "c at 2");
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, i, a, c;", "!c at 2");
+    expect_choice("ld.shared.u32 a, [s]; add.u32 b, a, 1; " SET "selp.b32 d, b, 0, c;", "c at 3");
+    expect_choice(SET "ld.shared.v2.u32 {a, b}, [s]; add.u32 d, a, b; selp.b32 i, d, 0, c;", "c at 3");
+    expect_choice(SET "ld.shared.u32 a, [s]; @c bra L; ret; L: st.shared.u32 [u], a;", "c at 2");
+    expect_choice(SET "ld.shared.u32 a, [s]; @c bra L; st.shared.u32 [u], a; L: ret;", "!c at 2");
+    expect_choice(SET "ld.shared.u32 a, [s]; @c bra L; st.shared.u32 [u], a; L: st.shared.u32 [s], a;", "");
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, a, a, c;", "");
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, a, 0, c; add.u32 b, a, d;", "c at 2"); /* nobody uses b */
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, a, 0, c; st.shared.u32 [u], a;", "");
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, a, 0, c; selp.b32 b, 0, a, c; st.shared.u32 [u], b;", "");
+    expect_choice(SET "ld.shared.u32 a, [s]; selp.b32 d, a, 0, c; selp.b32 b, a, 0, e; st.shared.u32 [u], b;", "");
+    expect_choice("ld.shared.u32 a, [s]; setp.eq.u32 c, a, 0; selp.b32 d, a, 0, c; st.shared.u32 [u], d;", "");
+    expect_choice(SET "ld.shared.u32 a, [s]; bar.sync 0; selp.b32 d, a, 0, c;", ""); /* others may notice */
+    expect_choice(SET "ld.shared.u32 a, [s]; st.shared.u32 [s], i; selp.b32 d, a, 0, c;", "");
+    expect_choice(SET "@c ld.shared.u32 a, [s]; selp.b32 d, a, 0, c;", "");
+    expect_choice("L: ld.shared.u32 a, [s]; selp.b32 d, a, 0, c; " SET "@e bra L;", ""); /* another round's */
+    expect_choice("setp.eq.u32 c, t, 0; setp.ne.u32 c, i, 0; ld.shared.u32 a, [s]; selp.b32 d, a, 0, c;", "");
+}
+
 /* ---- origins ---- */
 static bool is_pointer(const void *arg, uint64_t offset)
 {
@@ -338,7 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(many_results), cmocka_unit_test(liveness),
                                        cmocka_unit_test(registers),    cmocka_unit_test(forms),
-                                       cmocka_unit_test(chains),       cmocka_unit_test(origins),
-                                       cmocka_unit_test(shared)};
+                                       cmocka_unit_test(chains),       cmocka_unit_test(choices),
+                                       cmocka_unit_test(origins),      cmocka_unit_test(shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
