@@ -1,6 +1,6 @@
 /* chosen.c - loads whose value counts for some lanes alone.
  *
- * Where an address cannot fault a compiler loads first, for all lanes, and chooses afterwards: `if (t == 0) sum += s[1];`
+ * Where an address cannot fault a compiler loads first, for all lanes, and chooses afterwards: `if (t == 0) a += s[1];`
  * is a load, an addition and a selp by t == 0, or a load in front of the branch around its only use. What the other
  * lanes have loaded goes nowhere.
  *
@@ -77,7 +77,8 @@ static bool used_well(struct search *s, uint32_t use, uint32_t reg)
         const struct mg_ptx_opnd *p = mg__ptx_op(s->func, i, 3);
         const bool first = is_register(mg__ptx_op(s->func, i, 1), reg),
                    second = is_register(mg__ptx_op(s->func, i, 2), reg);
-        if (p->kind == MG_OPND_REG && p->index != reg && first != second && chooses(s, use, p->index, first != p->negate))
+        if (p->kind == MG_OPND_REG && p->index != reg && first != second &&
+            chooses(s, use, p->index, first != p->negate))
             return true;
     }
     return add_results(s, i);
