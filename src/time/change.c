@@ -281,6 +281,7 @@ static void change_access(struct mg_time_access *a, const struct mg_time_edit *e
                                      .requests = a->requests,
                                      .sectors = e->to_cost,
                                      .lines = e->to_cost > BESIDE ? MG_MIN(e->to_cost, 32) : 1,
+                                     .passes = MG_MAX(e->to_cost / LINE_SECTORS, 1),
                                      .past_l1 = e->to_cost,
                                      .misses = 1,
                                      .fresh = 1,
@@ -294,6 +295,7 @@ static void change_access(struct mg_time_access *a, const struct mg_time_edit *e
     if (e->sectors != 1) {
         a->sectors *= e->sectors;
         a->lines = MG_MIN(MG_MAX(a->sectors / LINE_SECTORS, 1), a->lines * MG_MAX(e->sectors, 1));
+        a->passes = MG_MAX(a->passes * e->sectors, 1);
     }
     if (e->shared_out && a->sectors > 0) { /* all of a request's sectors are missing, or none */
         double past = MG_MIN(e->to_past, a->sectors);
@@ -342,6 +344,7 @@ static struct mg_time_access *changed_accesses(const struct mg_time_kept *kept, 
                                              .wavefronts = shared || !load ? a->cost : 0,
                                              .sectors = shared ? 0 : a->cost,
                                              .lines = shared ? 0 : MG_MAX(a->cost / LINE_SECTORS, 1),
+                                             .passes = shared ? 0 : MG_MAX(a->cost / LINE_SECTORS, 1),
                                              .past_l1 = load ? a->cost : 0,
                                              .misses = load,
                                              .fresh = load && a->dram > 0,

@@ -200,6 +200,7 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
     a->wavefronts += r->wavefronts;
     a->sectors += r->count;
     a->lines += r->lines;
+    a->passes += r->passes;
     a->past_l1 += o.past;
     a->misses += o.past > 0;
     a->fresh += o.past > 0 && o.fresh;
@@ -280,6 +281,7 @@ static bool replay(struct digest *d)
         a->wavefronts /= a->requests;
         a->sectors /= a->requests;
         a->lines /= a->requests;
+        a->passes /= a->requests;
         a->past_l1 /= a->requests;
         a->misses /= a->requests;
         a->fresh /= a->requests;

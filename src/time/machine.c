@@ -491,9 +491,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
         return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
-    double data = a->sectors * 32 / P(L1_BYTES), tags = a->lines / P(L1_LINES);
     double held = MG_MAX(x->l2, x->dram) - P(QUEUE); /* stores are taken as long as there is room for them */
-    double takes = MG_MAX(MG_MAX(data, tags), P(L1_REQUEST)), begin = take_turn(&x->lsu, MG_MAX(at, held), takes);
+    double takes = MG_MAX(a->passes, P(L1_REQUEST)), begin = take_turn(&x->lsu, MG_MAX(at, held), takes);
     x->queued = wait_place(&x->far[w->scheduler], at, begin);
     if (atomic) {
         double ops = MG_MAX(a->wavefronts, a->sectors), rate = x->atomic_rate;
@@ -520,7 +519,7 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         *why = MG_TIME_L2;
         return begin + P(L1_LATENCY);
     }
-    double near = begin + P(L1_LATENCY) + MG_MAX(data, tags);
+    double near = begin + P(L1_LATENCY) + takes;
     struct fill *fill = NULL;
     if (a->misses <= 0)
         return near;

@@ -132,18 +132,60 @@ static unsigned different_words(const struct mg_model_access *made)
     return n;
 }
 
-/* The sectors that the lanes touch, each once, and how many lines that is. */
-static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256], uint32_t *lines)
+/* The first cache finds a line's tag in one of four banks, and brings words of 4 bytes from 32: a request takes as many
+ * cycles as it has lines in one bank of tags, or different words in one bank of data, whichever are more. The bank of a
+ * tag is parity of these bits of a line's number, as a loop over pairs of lines tells on an H200, and both rules
+ * give the cycles of all patterns there (tests/hardware/time_places.txt). */
+static unsigned bank_of_tag(uint64_t line)
+{
+    return (unsigned)(__builtin_parityll(line & 0x2dab5) | __builtin_parityll(line & 0x4d5da) << 1);
+}
+
+struct lines {
+    uint16_t n, tags[4]; /* by bank */
+};
+static void add_line(struct lines *l, uint64_t line)
+{
+    l->n++;
+    l->tags[bank_of_tag(line)]++;
+}
+
+static uint16_t most_tags(const struct lines *l)
+{
+    return MG_MAX(MG_MAX(l->tags[0], l->tags[1]), MG_MAX(l->tags[2], l->tags[3]));
+}
+
+static uint16_t most_words(const struct mg_model_access *made)
+{
+    enum { WORDS = 8 /* of a lane, most */ };
+    uint64_t seen[32 * WORDS], some = 0;
+    uint16_t in[32] = {0}, most = 0;
+    uint32_t n = 0;
+    for (uint32_t m = made->mask; m; m &= m - 1) {
+        const uint64_t address = made->address[__builtin_ctz(m)],
+                       to = MG_MIN((address + made->width - 1) / 4, address / 4 + WORDS - 1);
+        for (uint64_t word = address / 4; word <= to; word++)
+            if (is_fresh(word, seen, n, 0, &some)) {
+                seen[n++] = word;
+                in[word % 32]++;
+                most = MG_MAX(most, in[word % 32]);
+            }
+    }
+    return most;
+}
+
+/* The sectors that the lanes touch, each once; their lines are added. */
+static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256], struct lines *lines)
 {
     uint64_t some = 0, some_lines = 0;
     uint32_t n = 0;
-    *lines = 0;
     for (uint32_t m = made->mask; m; m &= m - 1) {
         const uint64_t address = made->address[__builtin_ctz(m)], to = (address + made->width - 1) / 32;
         for (uint64_t sector = address / 32; sector <= to && n < 256; sector++) {
             if (!is_fresh(sector, seen, n, 0, &some))
                 continue;
-            *lines += is_fresh(sector / 4, seen, n, 2, &some_lines);
+            if (is_fresh(sector / 4, seen, n, 2, &some_lines))
+                add_line(lines, sector / 4);
             seen[n++] = sector;
         }
     }
@@ -152,22 +194,19 @@ static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256
 
 /* The same of local memory, of which the lanes' words lie beside one another. */
 static uint32_t local_sectors_of(const struct mg_launch_info *info, const struct mg_model_access *made,
-                                 const struct mg_access *a, uint64_t seen[256], uint32_t *lines)
+                                 const struct mg_access *a, uint64_t seen[256], struct lines *lines)
 {
     uint64_t warps = ((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
     uint64_t base = LOCAL + (a->block * warps + a->warp) * ((info->local_stride + UINT64_C(3)) / 4 * 128);
     struct mg_model_access word = *made;
     uint32_t n = 0;
-    *lines = 0;
     word.width = MG_MIN(made->width, 4u);
     word.address = word.moved;
     for (unsigned k = 0; k < made->width && n <= 224; k += 4) {
-        uint32_t some;
         for (unsigned lane = 0; lane < 32; lane++)
             word.moved[lane] =
                 base + (made->address[lane] + k) / 4 * 128 + lane * UINT64_C(4) + made->address[lane] % 4;
-        n += sectors_of(&word, seen + n, &some);
-        *lines += some;
+        n += sectors_of(&word, seen + n, lines);
     }
     return n;
 }
@@ -191,10 +230,12 @@ static void add_sectors(struct mg_time_sample *s, struct request *r)
     }
 }
 
-static bool keep_sectors(struct mg_time_sample *s, struct request *r, const uint64_t *seen, uint32_t n, uint32_t lines)
+static bool keep_sectors(struct mg_time_sample *s, struct request *r, const uint64_t *seen, uint32_t n,
+                         const struct lines *lines)
 {
     r->count = n;
-    r->lines = (uint16_t)lines;
+    r->lines = lines->n;
+    r->passes = MG_MAX(most_tags(lines), r->words);
     if (!mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + n, sizeof(uint64_t)))
         return false;
     memcpy(s->sectors.at + s->sectors.count, seen, n * sizeof(uint64_t));
@@ -224,17 +265,20 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
                 return false;
         }
     } else if (a->space == MG_SPACE_GLOBAL) {
-        uint32_t lines, n = sectors_of(made, seen, &lines);
+        struct lines lines = {0};
+        const uint32_t n = sectors_of(made, seen, &lines);
         uint64_t origin = mg__model_origin(info, made->address[__builtin_ctz(made->mask)]);
         r.wavefronts = (uint16_t)MG_MIN(mg__model_access_global(arch, insn, made, origin).moved, UINT16_MAX);
-        if (!keep_sectors(s, &r, seen, n, lines))
+        r.words = most_words(made);
+        if (!keep_sectors(s, &r, seen, n, &lines))
             return false;
     } else if (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM) {
         r.rounds = (uint16_t)different_words(made);
     } else if (a->space == MG_SPACE_LOCAL) {
-        uint32_t lines, n = local_sectors_of(info, made, a, seen, &lines);
-        r.wavefronts = (uint16_t)((made->width + 3) / 4);
-        if (!keep_sectors(s, &r, seen, n, lines))
+        struct lines lines = {0};
+        const uint32_t n = local_sectors_of(info, made, a, seen, &lines);
+        r.wavefronts = r.words = (uint16_t)((made->width + 3) / 4);
+        if (!keep_sectors(s, &r, seen, n, &lines))
             return false;
     } else {
         r.wavefronts = (uint16_t)((made->width + 3) / 4);
@@ -252,15 +296,16 @@ static uint32_t met_phase(const struct mg_access *a)
 }
 
 /* Of sectors from the first of `base` on. */
-static uint16_t lines_of(const int32_t *sector, uint32_t count, uint64_t base)
+static struct lines lines_of(const int32_t *sector, uint32_t count, uint64_t base)
 {
     uint64_t seen[MG_TIME_MET_SECTORS], some = 0;
-    uint16_t n = 0;
+    struct lines l = {0};
     for (uint32_t k = 0; k < count; k++) {
-        seen[n] = (base + (uint64_t)(int64_t)sector[k]) / 4;
-        n += is_fresh(seen[n], seen, n, 0, &some);
+        seen[l.n] = (base + (uint64_t)(int64_t)sector[k]) / 4;
+        if (is_fresh(seen[l.n], seen, l.n, 0, &some))
+            add_line(&l, seen[l.n]);
     }
-    return n;
+    return l;
 }
 
 bool mg__time_sample_met(struct mg_time_sample *s, struct mg_time_met *met, const struct mg_access *a, bool *failed)
@@ -274,13 +319,18 @@ bool mg__time_sample_met(struct mg_time_sample *s, struct mg_time_met *met, cons
         return true;
     }
     const uint64_t base = a->base / SECTOR;
-    uint16_t *lines = &met->lines[base % 4];
-    if (!*lines && met->count)
-        *lines = lines_of(met->sector, met->count, base);
+    uint16_t *lines = &met->lines[base % 4], *passes = &met->passes[base % 4];
+    if (!*lines && met->count) {
+        const struct lines l = lines_of(met->sector, met->count, base);
+        *lines = l.n;
+        *passes = MG_MAX(most_tags(&l), met->words);
+    }
     struct request r = {.insn = a->insn,
                         .count = met->count,
                         .wavefronts = met->wavefronts,
                         .lines = *lines,
+                        .words = met->words,
+                        .passes = *passes,
                         .rounds = met->rounds,
                         .turns = met->turns,
                         .warp = (uint16_t)a->warp,
@@ -317,6 +367,8 @@ void mg__time_sample_meet(const struct mg_time_sample *s, struct mg_time_met *me
     met->count = r->count;
     met->wavefronts = r->wavefronts;
     met->lines[a->base / SECTOR % 4] = r->lines;
+    met->passes[a->base / SECTOR % 4] = r->passes;
+    met->words = r->words;
     met->rounds = r->rounds;
     met->turns = r->turns;
     met->kind = r->kind;

@@ -6,7 +6,7 @@
 struct request {
     uint32_t insn;
     uint32_t first, count; /* of the sample's sectors */
-    uint16_t wavefronts, lines, rounds, turns, warp;
+    uint16_t wavefronts, lines, words, passes, rounds, turns, warp; /* words: of one bank of the first cache, most */
     uint8_t kind, space;
 };
 #define LOCAL (UINT64_C(1) << 56) /* from here on: local memory, by block and warp */

@@ -39,6 +39,7 @@ struct mg_time_access {
     double requests;       /* sampled; what follows is for each of them */
     double wavefronts;     /* shared */
     double sectors, lines; /* global: sectors that move, lines of 128 bytes */
+    double passes;         /* of the first cache, for words of one bank, or lines of one bank of tags */
     double past_l1;        /* sectors that the first cache does not have, … */
     double misses;         /* requests with any such sector */
     double shared;         /* requests that it has because another warp was there the same time round */
@@ -71,7 +72,8 @@ struct mg_time_met {
     const struct mg_pattern *pattern; /* NULL: nothing is here */
     uint32_t insn, phase, count;
     uint16_t wavefronts, rounds, turns;
-    uint16_t lines[4]; /* by the base's sector in its line; 0: not looked at yet */
+    uint16_t lines[4], passes[4]; /* by the base's sector in its line; 0: not looked at yet */
+    uint16_t words;               /* of one bank, most */
     uint8_t kind, space;
     bool none; /* another instruction carries it */
     int32_t sector[MG_TIME_MET_SECTORS]; /* from that of its base on */
