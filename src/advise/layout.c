@@ -73,7 +73,7 @@ static bool goes_by_words(const struct question *q, uint32_t insn, const struct 
         struct mg_access a = access_of(s, insn, address);
         struct mg_model_access as;
         if (!mg__model_made_access(q->facts->seen->made, &a, joined, &as) || as.address != address ||
-            (as.cost != MG_ACCESS_LD && as.cost != MG_ACCESS_ST) || as.width > 4 || (as.width & (as.width - 1)) ||
+            mg__model_made_second(q->facts->seen->made, insn, &as) || (as.cost != MG_ACCESS_LD && as.cost != MG_ACCESS_ST) || as.width > 4 || (as.width & (as.width - 1)) ||
             !as.width || (joined && as.mask != *mask))
             return false;
         *mask = as.mask;
@@ -244,6 +244,11 @@ static bool cost_one(const struct question *q, const struct mg_layout *l, uint32
     struct mg_cost c = mg__model_shared(f->arch, as.cost, text, as.width, as.mask, as.address);
     *taken = c.wavefronts;
     *ideal = c.ideal;
+    if (mg__model_made_second(f->seen->made, insn, &as)) {
+        c = mg__model_shared(f->arch, as.cost, text, as.width, as.mask, as.address);
+        *taken += c.wavefronts;
+        *ideal += c.ideal;
+    }
     if (s->other) { /* its source is not known here: what the destination alone makes, as it is and moved */
         for (unsigned lane = 0; lane < 32; lane++)
             address[lane] = (uint32_t)s->at[lane];

@@ -297,16 +297,19 @@ static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_a
     if (!mg__model_made_access(seen->made, a, true, &made))
         return; /* another instruction's access carries it */
     const struct mg_ptx_insn *insn = seen->info->insns[a->insn].insn;
-    if (a->space == MG_SPACE_SHARED) {
-        struct mg_cost c = mg__model_access_shared(seen->arch, insn, &made);
-        s->taken = c.wavefronts;
-        s->ideal = c.ideal;
-    } else {
-        uint64_t origin = mg__model_origin(seen->info, made.address[__builtin_ctz(made.mask)]);
-        struct mg_global_cost c = mg__model_access_global(seen->arch, insn, &made, origin);
-        s->taken = c.touched;
-        s->ideal = c.ideal;
-        s->moved = c.moved;
+    for (bool more = true, second = false; more;
+         more = !second && mg__model_made_second(seen->made, a->insn, &made), second = true) {
+        if (a->space == MG_SPACE_SHARED) {
+            struct mg_cost c = mg__model_access_shared(seen->arch, insn, &made);
+            s->taken += c.wavefronts;
+            s->ideal += c.ideal;
+        } else {
+            uint64_t origin = mg__model_origin(seen->info, made.address[__builtin_ctz(made.mask)]);
+            struct mg_global_cost c = mg__model_access_global(seen->arch, insn, &made, origin);
+            s->taken += c.touched;
+            s->ideal += c.ideal;
+            s->moved += c.moved;
+        }
     }
 }
 

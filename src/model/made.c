@@ -1,6 +1,7 @@
 /* made.c - one access as the machine code makes it, by the plan that merge.c worked out for its instruction.
  *
- * The leader of a joined group makes the wide access and its followers none. An atomic whose result nobody reads is a
+ * The leader of a joined group makes the wide access and its followers none. A load of which not all is read makes a
+ * narrower access, or two. An atomic whose result nobody reads is a
  * reduction, one that all lanes make at one address is made by one of them, and one that adds the constant 1 costs what
  * a load does.
  */
@@ -97,14 +98,15 @@ static bool uniform(uint32_t mask, const uint64_t address[32])
 
 bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bool joined, struct mg_model_access *as)
 {
-    if (plan->changed && joined && !plan->width)
+    const bool changed = plan->changed && (joined || !plan->joined);
+    if (changed && !plan->width)
         return false;
     as->kind = (enum mg_access_kind)mg__model_kind(plan, a);
     as->width = a->width;
     as->mask = a->mask;
     as->address = a->address;
     as->other = a->other;
-    if (plan->changed && joined) {
+    if (changed) {
         as->width = plan->width;
         for (unsigned i = 0; plan->delta && i < 32; i++)
             as->moved[i] = a->address[i] + (uint64_t)(int64_t)plan->delta;
@@ -116,6 +118,19 @@ bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bo
     as->cost = as->kind == MG_ACCESS_RED && as->width == 4 && plan->counts && a->space == MG_SPACE_SHARED ? MG_ACCESS_LD
                                                                                                           : as->kind;
     return true;
+}
+
+bool mg__model_as_second(const struct mg_model_plan *plan, struct mg_model_access *as)
+{
+    for (unsigned i = 0; plan->second && i < 32; i++)
+        as->moved[i] = as->address[i] + (uint64_t)(int64_t)plan->second;
+    as->address = plan->second ? as->moved : as->address;
+    return plan->second;
+}
+
+bool mg__model_made_second(const struct mg_model_made *made, uint32_t insn, struct mg_model_access *as)
+{
+    return insn < made->ninsns && mg__model_as_second(&made->plans[insn], as);
 }
 
 bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *access, bool joined,

@@ -9,6 +9,10 @@
  * holes included; of an aligned pair, both become one access. Elements are 2, 4 or 8 bytes, the joined access at most
  * 8, 16 and 16. Loads that extend a sign, volatile and guarded loads stay alone.
  *
+ * Of a vector that is loaded, from wherever, only what is read later counts: an element alone, an aligned pair of four,
+ * or, of 4 bytes, two others by themselves; of three or four the access is whole, and so is one of bytes, or a volatile
+ * one. Joining goes by such elements, too.
+ *
  * Stores are joined when they follow one another with no other access to shared memory between them, and are full pairs
  * or full windows. Global accesses, which ptxas joins where another one shows their base's alignment, are left alone.
  *
@@ -27,6 +31,7 @@ struct access { /* a load or store that may be joined */
     uint32_t insn;
     struct mg_flow_form at;
     uint8_t element, elements;
+    uint8_t read; /* elements, a bit each: of a load those that are read later, of a store all */
     bool taken;
 };
 
@@ -123,7 +128,7 @@ static void join(struct analysis *a, struct access *at, size_t count, bool full)
             bool fresh = false;
             for (unsigned e = 0; e < at[k].elements; e++) {
                 int64_t slot = (at[k].at.add + base - window * size) / element + e;
-                if (slot < 4 && slot < size / element && !owner[slot]) {
+                if (at[k].read >> e & 1 && slot < 4 && slot < size / element && !owner[slot]) {
                     owner[slot] = &at[k];
                     fresh = true;
                 }
@@ -145,6 +150,45 @@ static void end_stores(struct analysis *a)
 {
     join(a, a->stores.at, a->stores.count, true);
     a->stores.count = 0;
+}
+
+static bool is_unread(const struct analysis *a, const struct mg_ptx_opnd *d)
+{
+    bool all = d->kind == MG_OPND_VEC;
+    for (uint32_t k = 0; all && k < d->count; k++)
+        all = is_unread(a, &a->func->operands[d->first + k]);
+    return all || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && !mg__flow_is_read(&a->values.chains, d->index));
+}
+
+/* The elements of what is loaded that are read later, a bit each; of what is stored all. */
+static uint8_t read_elements(const struct analysis *a, const struct mg_ptx_insn *insn)
+{
+    const struct mg_ptx_opnd *d = mg__ptx_op(a->func, insn, 0);
+    uint8_t read = 0;
+    for (uint32_t k = 0; insn->vec > 1 && insn->access == MG_ACCESSES_LOAD && k < d->count; k++)
+        read |= (uint8_t)(!is_unread(a, &a->func->operands[d->first + k]) << k);
+    return read ? read : 0xff;
+}
+
+/* What is left of a load that stays alone. */
+static void narrow(struct analysis *a, uint32_t i)
+{
+    const struct mg_ptx_insn *insn = &a->func->insns[i];
+    const enum mg_ptx_type type = insn->ntypes ? (enum mg_ptx_type)insn->type[insn->ntypes - 1] : MG_T_NONE;
+    const unsigned element = mg__ptx_type_size(type), n = insn->vec;
+    if (insn->access != MG_ACCESSES_LOAD || insn->space == MG_SPACE_PARAM || (n != 2 && n != 4) || element < 2 ||
+        element > 8 || insn->sem > MG_PTX_SEM_RELAXED || a->plan[i].changed)
+        return;
+    const unsigned read = read_elements(a, insn) & ((1u << n) - 1), first = (unsigned)__builtin_ctz(read),
+                   count = (unsigned)__builtin_popcount(read);
+    const bool pair = count == 2 && n == 4 && first % 2 == 0 && read >> first == 3;
+    const bool apart = count == 2 && n == 4 && !pair && element == 4;
+    if (count == 1 || pair || apart)
+        a->plan[i] = (struct mg_model_plan){
+            .changed = true,
+            .width = (uint8_t)(pair ? 2 * element : element),
+            .delta = (int8_t)(first * element),
+            .second = (int8_t)(apart ? (31 - __builtin_clz(read) - (int)first) * (int)element : 0)};
 }
 
 /* May the access be joined at all? */
@@ -184,6 +228,7 @@ static bool joinable(const struct analysis *a, const struct mg_ptx_insn *insn, u
         return false;
     }
     out->elements = insn->vec ? insn->vec : 1;
+    out->read = read_elements(a, insn);
     out->insn = index;
     out->taken = false;
     return mg__flow_form(&a->values, index, addr, &out->at);
@@ -234,14 +279,6 @@ static bool adds_one(const struct analysis *a, uint32_t i)
     return insn->atomop == MG_ATOM_ADD && (type == MG_T_U32 || type == MG_T_S32) &&
            mg__flow_form(&a->values, i, mg__ptx_op(a->func, insn, insn->address + 1u), &value) && !value.var &&
            !value.nterms && value.add == 1;
-}
-
-static bool is_unread(const struct analysis *a, const struct mg_ptx_opnd *d)
-{
-    bool all = d->kind == MG_OPND_VEC;
-    for (uint32_t k = 0; all && k < d->count; k++)
-        all = is_unread(a, &a->func->operands[d->first + k]);
-    return all || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && !mg__flow_is_read(&a->values.chains, d->index));
 }
 
 static void visit_store(struct analysis *a, uint32_t i)
@@ -314,6 +351,8 @@ struct mg_model_plan *mg__model_merge(const struct mg_ptx_func *func, const stru
     if (!a.nomem) {
         end_loads(&a);
         end_stores(&a);
+        for (uint32_t i = 0; i < func->ninsns; i++)
+            narrow(&a, i);
     }
     mg__vec_free(&a.loads);
     mg__vec_free(&a.stores);

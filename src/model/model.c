@@ -309,19 +309,23 @@ static void count_row(struct worker *w, struct mg_access *a, uint32_t row)
 {
     const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
     struct tally *t = &w->insns[a->insn];
+    const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     struct mg_model_access as;
     mg__access_row(a, row);
-    if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
-        return;
-    struct mg_cost shared;
-    struct mg_global_cost global;
-    const bool copied = mg__model_copied(&w->copies, w->launch->model->arch, w->launch->info, a, &as, &shared, &global);
-    if (a->space == MG_SPACE_SHARED)
-        add_shared(w, a, as.kind, copied ? shared : mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
-    else if (a->space == MG_SPACE_GLOBAL && copied)
-        add_global(as.kind, global, a->times, t);
-    else if (a->space == MG_SPACE_GLOBAL)
-        count_global(w, &as, insn, a->times, t);
+    bool more = mg__model_as_made(plan, a, true, &as);
+    for (bool second = false; more; more = !second && mg__model_as_second(plan, &as), second = true) {
+        struct mg_cost shared;
+        struct mg_global_cost global;
+        const bool copied =
+            mg__model_copied(&w->copies, w->launch->model->arch, w->launch->info, a, &as, &shared, &global);
+        if (a->space == MG_SPACE_SHARED)
+            add_shared(w, a, as.kind, copied ? shared : mg__model_access_shared(w->launch->model->arch, insn, &as), 1,
+                       t);
+        else if (a->space == MG_SPACE_GLOBAL && copied)
+            add_global(as.kind, global, a->times, t);
+        else if (a->space == MG_SPACE_GLOBAL)
+            count_global(w, &as, insn, a->times, t);
+    }
 }
 
 /* Rows of atomics: most have no lane that waits for another one, and then it does not matter which of them are made
@@ -601,7 +605,7 @@ static void add_written(struct mg_report_written *w, const struct mg_model_plan 
         return;
     switch (insn->access) {
     case MG_ACCESSES_LOAD:
-        w->loads++;
+        w->loads += plan->second ? 2 : 1;
         break;
     case MG_ACCESSES_STORE:
         w->stores++;

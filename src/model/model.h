@@ -84,6 +84,8 @@ struct mg_global_cost mg__model_access_global(const struct mg_arch *arch, const 
  * it takes is gone. */
 bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *access, bool joined,
                            struct mg_model_access *as);
+/* Where ptxas makes two accesses of one: from the first to the second. False: there is none. */
+bool mg__model_made_second(const struct mg_model_made *made, uint32_t insn, struct mg_model_access *as);
 /* Another instruction carries its accesses, where they are joined. */
 bool mg__model_made_elsewhere(const struct mg_model_made *made, uint32_t insn);
 /* The bytes a lane that an instruction's accesses were joined to, 0 when they were not. */

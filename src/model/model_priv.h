@@ -16,6 +16,7 @@ struct mg_model_plan {
     uint8_t width;  /* bytes a lane of the access that the hardware makes; 0: another instruction carries this one */
     uint8_t joined; /* the alignment that joining it took, in bytes; 0: not joined */
     int8_t delta;   /* that access starts this many bytes from the instruction's own address */
+    int8_t second;  /* another one as wide starts so many bytes from it; 0: there is one */
     bool changed;   /* `width` and `delta` hold; false: as written */
     uint8_t kind;   /* what an atomic instruction is made: MG_ACCESS_RED or MG_ACCESS_ATOM; of others 0 */
     bool counts;    /* a reduction that adds the constant 1 */
@@ -52,6 +53,7 @@ const struct mg_model_kernel *mg__model_kernel(struct mg_model_kernel *kept[MG_M
 void mg__model_kernels_free(struct mg_model_kernel *kept[MG_MODEL_KEPT]);
 /* mg__model_made_access of one plan. */
 bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bool joined, struct mg_model_access *as);
+bool mg__model_as_second(const struct mg_model_plan *plan, struct mg_model_access *as); /* likewise */
 
 /* An asynchronous copy that passes by the first-level cache: cp.async.cg. */
 static inline bool mg__model_bypass(const struct mg_ptx_insn *insn)

@@ -220,7 +220,90 @@ template <int BYTES> static void all(void)
     }
 }
 
+/* Lines that one multiprocessor comes to again and again, a sector of each: how many the first cache keeps. */
+__global__ void rounds(const char *memory, uint32_t lines, uint32_t *sink, long long *cycles)
+{
+    uint32_t sum = 0;
+    long long begin = 0;
+    for (int i = 0; i < 8; i++) {
+        __syncthreads();
+        if (i == 4 && threadIdx.x == 0)
+            begin = clock64();
+        for (uint32_t line = threadIdx.x; line < lines; line += 32 * WARPS)
+            sum += load<4>(memory + line * 128ull + i % 8 * 4);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *cycles = clock64() - begin;
+    sink[threadIdx.x] = sum;
+}
+
+/* Stores that go on through memory of a few MB, a row of `apart` bytes a request. */
+template <int BYTES> __global__ void rows(char *memory, const uint32_t *places, uint32_t apart, long long *cycles)
+{
+    char *at = memory + (blockIdx.x * WARPS + threadIdx.x / 32) * 65536ull + places[threadIdx.x % 32];
+    const uint32_t v = threadIdx.x;
+    __syncthreads();
+    long long begin = clock64();
+    for (int i = 0; i < ROUNDS; i++)
+        for (uint32_t k = 0; k < 65536 / 2; k += apart)
+            if (BYTES == 1)
+                asm volatile("st.global.u8 [%0], %1;" ::"l"(at + k), "r"(v) : "memory");
+            else if (BYTES == 4)
+                asm volatile("st.global.u32 [%0], %1;" ::"l"(at + k), "r"(v) : "memory");
+            else
+                asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at + k), "r"(v) : "memory");
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        cycles[blockIdx.x] = clock64() - begin;
+}
+
+template <int BYTES> static void measure_rows(const std::string &name, const std::vector<uint32_t> &at, uint32_t apart)
+{
+    CHECK(cudaMemcpy(places, at.data(), 128, cudaMemcpyHostToDevice));
+    double l = 1e9;
+    for (int i = 0; i < 3; i++) {
+        rows<BYTES><<<sms, 32 * WARPS>>>(memory, places, apart, cycles);
+        l = std::min(l, least((long long)ROUNDS * WARPS * (65536 / 2 / apart)));
+    }
+    tell("rows", name, BYTES, at, l);
+}
+
+static void all_rows(void)
+{
+    std::vector<uint32_t> at(32);
+    for (uint32_t step : {1, 2, 3, 4, 8, 16, 32}) {
+        for (int i = 0; i < 32; i++)
+            at[i] = (uint32_t)i * step * 4;
+        measure_rows<4>("words, every " + std::to_string(step), at, 128 * step);
+        measure_rows<4>("the same, again", at, 4);
+        for (int i = 0; i < 32; i++)
+            at[i] = (uint32_t)i * step * 16;
+        measure_rows<16>("quads, every " + std::to_string(step), at, 512 * step);
+        for (int i = 0; i < 32; i++)
+            at[i] = (uint32_t)i * step;
+        measure_rows<1>("bytes, every " + std::to_string(step), at, 32 * step);
+    }
+}
+
 /* Constants that a loop reads one after the other, at other places each time: what a table of such a size costs. */
+__global__ void walk_bytes(uint32_t bytes, uint32_t *sink, long long *cycles)
+{
+    uint32_t x = threadIdx.x * 2654435761u, sum = 0;
+    __syncthreads();
+    long long begin = 0;
+    for (int i = 0; i < 8 * ROUNDS; i++) {
+        if (i == 4 * ROUNDS && threadIdx.x == 0)
+            begin = clock64();
+        x = x * 1664525u + 1013904223u;
+        sum += ((const unsigned char *)table)[(x >> 8) % bytes];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *cycles = clock64() - begin;
+    sink[threadIdx.x] = sum;
+}
 __global__ void walk(uint32_t words, uint32_t *sink, long long *cycles)
 {
     uint32_t x = threadIdx.x * 2654435761u, sum = 0;
@@ -270,8 +353,8 @@ int main()
     CHECK(cudaMalloc(&places, 132));
     CHECK(cudaMemset(places, 0, 132));
     CHECK(cudaMalloc(&sink, 4096));
-    CHECK(cudaMalloc(&memory, (size_t)sms * WARPS * 16384 + (1 << 20)));
-    CHECK(cudaMemset(memory, 0, (size_t)sms * WARPS * 16384));
+    CHECK(cudaMalloc(&memory, (size_t)sms * WARPS * 65536 + (1 << 20)));
+    CHECK(cudaMemset(memory, 0, (size_t)sms * WARPS * 65536));
     banks_of_tags();
     all<4>();
     all<8>();
@@ -283,6 +366,21 @@ int main()
             l = std::min(l, least((long long)4 * ROUNDS * WARPS));
         }
         printf("%-9s %-22s %3d bytes %9.2f cycles a request\n", "constant", "walk", (int)(words * 4), l);
+        l = 1e9;
+        for (int i = 0; i < 3; i++) {
+            walk_bytes<<<1, 32 * WARPS>>>(words * 4, sink, cycles);
+            l = std::min(l, least((long long)4 * ROUNDS * WARPS));
+        }
+        printf("%-9s %-22s %3d bytes %9.2f cycles a request\n", "constant", "walk of bytes", (int)(words * 4), l);
     }
+    for (uint32_t lines : {512, 1024, 1280, 1536, 1664, 1792, 1920, 2048, 3072, 4096, 6144, 8192, 16384}) {
+        double l = 1e9;
+        for (int i = 0; i < 3; i++) {
+            rounds<<<1, 32 * WARPS>>>(memory, lines, sink, cycles);
+            l = std::min(l, least((long long)4 * (lines / 32)));
+        }
+        printf("%-9s %-22u %9.2f cycles a request\n", "lines", lines, l);
+    }
+    all_rows();
     return 0;
 }
