@@ -73,7 +73,8 @@ static bool goes_by_words(const struct question *q, uint32_t insn, const struct 
         struct mg_access a = access_of(s, insn, address);
         struct mg_model_access as;
         if (!mg__model_made_access(q->facts->seen->made, &a, joined, &as) || as.address != address ||
-            mg__model_made_second(q->facts->seen->made, insn, &as) || (as.cost != MG_ACCESS_LD && as.cost != MG_ACCESS_ST) || as.width > 4 || (as.width & (as.width - 1)) ||
+            mg__model_made_second(q->facts->seen->made, insn, &as) ||
+            (as.cost != MG_ACCESS_LD && as.cost != MG_ACCESS_ST) || as.width > 4 || (as.width & (as.width - 1)) ||
             !as.width || (joined && as.mask != *mask))
             return false;
         *mask = as.mask;
