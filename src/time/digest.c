@@ -103,6 +103,7 @@ struct digest {
     uint32_t warps;
     bool failed;           /* out of memory */
     double other_share;    /* of what was found in others, to have as many as the first blocks would */
+    double constants;      /* lines of constant memory that a sampled block reads, most */
     bool has[CHANGES + 1]; /* whether any request is of this kind */
 };
 struct array {
@@ -289,6 +290,8 @@ static bool replay(struct digest *d)
         a->turns /= a->requests;
         a->hits /= a->requests;
         a->shared /= a->requests;
+        if (a->space == MG_SPACE_CONST)
+            a->places = d->constants;
         a->requests *= a->elsewhere ? d->other_share : 1;
     }
     return good && !d->failed;
@@ -537,6 +540,12 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     d.warps = (uint32_t)((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
     d.turns = calloc((size_t)c->n * d.warps * info->ninsns + 1, sizeof(*d.turns));
     bool good = d.turns && table_make(&d.cache, sizeof(struct line));
+    for (unsigned i = 0; i < c->n; i++) {
+        uint32_t lines = 0;
+        for (unsigned k = 0; samples[i] && k < CONSTANT_LINES / 64; k++)
+            lines += (uint32_t)__builtin_popcountll(samples[i]->constants[k]);
+        d.constants = MG_MAX(d.constants, lines);
+    }
     good = good && replay(&d);
     free(d.cache.slots);
     free(d.turns);

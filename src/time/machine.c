@@ -465,8 +465,11 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
 {
     const struct mg_time_access *a = &x->m->access[op->insn];
     *why = MG_TIME_L1;
-    if (a->seen && (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM))
-        return take_turn(&x->constants, at, a->rounds * P(CONSTANT)) + a->rounds * P(CONSTANT) + P(L1_LATENCY);
+    if (a->seen && (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM)) {
+        const double missing = MG_MAX(1 - P(CONSTANT_ROOM) / MG_MAX(a->places, 1.0), 0) * a->lines,
+                     takes = a->rounds * P(CONSTANT) + missing * P(CONSTANT_LINE);
+        return take_turn(&x->constants, at, takes) + takes + P(L1_LATENCY);
+    }
     if (!a->seen)
         return take_turn(&x->lsu, at, 1) + P(L1_LATENCY);
     if (x->cold && a->space == MG_SPACE_GLOBAL) { /* nobody has been here: where does the page lie? */

@@ -53,6 +53,7 @@ bool mg__time_sample_clear(struct mg_time_sample *s)
     s->requests.count = s->sectors.count = 0;
     s->touched = 0;
     memset(s->latest, 0, sizeof(s->latest));
+    memset(s->constants, 0, sizeof(s->constants));
     return s->requests.capacity * sizeof(*s->requests.at) + s->sectors.capacity * sizeof(*s->sectors.at) <= KEPT_BYTES;
 }
 
@@ -121,12 +122,13 @@ static inline bool is_fresh(uint64_t is, const uint64_t *seen, uint32_t n, unsig
     return fresh;
 }
 
-static unsigned different_words(const struct mg_model_access *made)
+/* Pieces of so many bytes in which the lanes' addresses are. */
+static unsigned different(const struct mg_model_access *made, unsigned bytes)
 {
     uint64_t seen[32], some = 0;
     unsigned n = 0;
     for (uint32_t m = made->mask; m; m &= m - 1) {
-        seen[n] = made->address[__builtin_ctz(m)] / 4;
+        seen[n] = made->address[__builtin_ctz(m)] / bytes;
         n += is_fresh(seen[n], seen, n, 0, &some);
     }
     return n;
@@ -273,7 +275,12 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
         if (!keep_sectors(s, &r, seen, n, &lines))
             return false;
     } else if (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM) {
-        r.rounds = (uint16_t)different_words(made);
+        r.rounds = (uint16_t)different(made, 1);
+        r.lines = (uint16_t)different(made, CONSTANT_LINE);
+        for (uint32_t m = a->space == MG_SPACE_CONST ? made->mask : 0; m; m &= m - 1) {
+            const uint64_t line = made->address[__builtin_ctz(m)] / CONSTANT_LINE % CONSTANT_LINES;
+            s->constants[line / 64] |= UINT64_C(1) << line % 64;
+        }
     } else if (a->space == MG_SPACE_LOCAL) {
         struct lines lines = {0};
         const uint32_t n = local_sectors_of(info, made, a, seen, &lines);

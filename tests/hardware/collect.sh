@@ -111,7 +111,7 @@ main() {
     [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        natural | vectors | copies | orders | passes | lanes) sources+=($here/$what.cu) ;;
+        natural | vectors | copies | orders | parts | passes | lanes) sources+=($here/$what.cu) ;;
         fresh) sources+=($here/time_fresh.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
@@ -126,6 +126,7 @@ main() {
         vectors) profile 60 vectors "$wanted,$launch" ",$launch" ;;
         copies) profile 200 copies "$wanted,$launch" ",$launch" ;;
         orders) profile 200 orders "$wanted,$launch" ",$launch" ;; # into orders.json
+        parts) profile 200 parts "$wanted,$launch" ",$launch" ;;    # into parts.json
         fresh) profile 200 time_fresh "$wanted,$launch" ",$launch" ;;
         passes)
             cp $here/passes.txt "$work/passes.in"

@@ -1,11 +1,12 @@
-/* time_places.cu - what it costs a GPU where a warp's lanes lie: loads that the first cache has, loads of constant memory,
- * and stores.
+/* time_places.cu - what it costs a GPU where a warp's lanes lie: loads that the first cache has, and loads of constant
+ * memory.
  *
  *     time_places       one line a measurement: what, pattern, bytes a lane, lines of 128 bytes, the most words of one
  *                       bank (of 4 bytes, 32 of them), sectors of 32 bytes; cycles a request and multiprocessor
  *
  * A source of src/time/device.def's rows. 32 warps of one block make the same requests over and over, eight in flight
- * each; loads on one multiprocessor, stores on all. Results are kept in time_places.txt.
+ * each, and those of constant memory one. `tags`: with which of the first four lines another one is in a bank. `walk`:
+ * words, or bytes, anywhere in a table of so many bytes, others each time. Results are kept in time_places.txt.
  */
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +25,7 @@
         }                                                                                                              \
     } while (0)
 
-enum { ROUNDS = 64, TOGETHER = 8, WARPS = 32 };
+enum { ROUNDS = 64, TOGETHER = 8, WARPS = 32, SPACE = 66 << 20 };
 static long long *cycles;
 static uint32_t *places; /* by lane, in bytes; then 0 */
 
@@ -61,27 +62,6 @@ __global__ void loads(const char *memory, const uint32_t *places, uint32_t *sink
     if (threadIdx.x == 0)
         *cycles = clock64() - begin;
     sink[threadIdx.x] = sum;
-}
-
-template <int BYTES> __global__ void stores(char *memory, const uint32_t *places, long long *cycles)
-{
-    char *at = memory + (blockIdx.x * WARPS + threadIdx.x / 32) * 16384ull + places[threadIdx.x % 32];
-    const uint32_t v = threadIdx.x, step = places[32];
-    __syncthreads();
-    long long begin = clock64();
-    for (int i = 0; i < ROUNDS; i++)
-#pragma unroll
-        for (int k = 0; k < TOGETHER; k++, at += step)
-            if (BYTES == 4)
-                asm volatile("st.global.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-            else if (BYTES == 8)
-                asm volatile("st.global.v2.u32 [%0], {%1, %1};" ::"l"(at), "r"(v) : "memory");
-            else
-                asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at), "r"(v) : "memory");
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        cycles[blockIdx.x] = clock64() - begin;
 }
 
 __constant__ uint32_t table[16384];
@@ -139,22 +119,16 @@ static double least(long long n)
 
 static char *memory;
 static uint32_t *sink;
-static int sms;
 
 template <int BYTES> static void measure(const std::string &name, const std::vector<uint32_t> &at)
 {
     CHECK(cudaMemcpy(places, at.data(), 128, cudaMemcpyHostToDevice));
-    double l = 1e9, s = 1e9;
+    double l = 1e9;
     for (int i = 0; i < 3; i++) {
         loads<BYTES><<<1, 32 * WARPS>>>(memory, places, sink, cycles);
         l = std::min(l, least((long long)ROUNDS * TOGETHER * WARPS));
     }
-    for (int i = 0; i < 3; i++) {
-        stores<BYTES><<<sms, 32 * WARPS>>>(memory, places, cycles);
-        s = std::min(s, least((long long)ROUNDS * TOGETHER * WARPS));
-    }
     tell("load", name, BYTES, at, l);
-    tell("store", name, BYTES, at, s);
 }
 
 template <int BYTES> static void measure_constant(const std::string &name, const std::vector<uint32_t> &at)
@@ -220,75 +194,8 @@ template <int BYTES> static void all(void)
     }
 }
 
-/* Lines that one multiprocessor comes to again and again, a sector of each: how many the first cache keeps. */
-__global__ void rounds(const char *memory, uint32_t lines, uint32_t *sink, long long *cycles)
-{
-    uint32_t sum = 0;
-    long long begin = 0;
-    for (int i = 0; i < 8; i++) {
-        __syncthreads();
-        if (i == 4 && threadIdx.x == 0)
-            begin = clock64();
-        for (uint32_t line = threadIdx.x; line < lines; line += 32 * WARPS)
-            sum += load<4>(memory + line * 128ull + i % 8 * 4);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0)
-        *cycles = clock64() - begin;
-    sink[threadIdx.x] = sum;
-}
-
-/* Stores that go on through memory of a few MB, a row of `apart` bytes a request. */
-template <int BYTES> __global__ void rows(char *memory, const uint32_t *places, uint32_t apart, long long *cycles)
-{
-    char *at = memory + (blockIdx.x * WARPS + threadIdx.x / 32) * 65536ull + places[threadIdx.x % 32];
-    const uint32_t v = threadIdx.x;
-    __syncthreads();
-    long long begin = clock64();
-    for (int i = 0; i < ROUNDS; i++)
-        for (uint32_t k = 0; k < 65536 / 2; k += apart)
-            if (BYTES == 1)
-                asm volatile("st.global.u8 [%0], %1;" ::"l"(at + k), "r"(v) : "memory");
-            else if (BYTES == 4)
-                asm volatile("st.global.u32 [%0], %1;" ::"l"(at + k), "r"(v) : "memory");
-            else
-                asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at + k), "r"(v) : "memory");
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        cycles[blockIdx.x] = clock64() - begin;
-}
-
-template <int BYTES> static void measure_rows(const std::string &name, const std::vector<uint32_t> &at, uint32_t apart)
-{
-    CHECK(cudaMemcpy(places, at.data(), 128, cudaMemcpyHostToDevice));
-    double l = 1e9;
-    for (int i = 0; i < 3; i++) {
-        rows<BYTES><<<sms, 32 * WARPS>>>(memory, places, apart, cycles);
-        l = std::min(l, least((long long)ROUNDS * WARPS * (65536 / 2 / apart)));
-    }
-    tell("rows", name, BYTES, at, l);
-}
-
-static void all_rows(void)
-{
-    std::vector<uint32_t> at(32);
-    for (uint32_t step : {1, 2, 3, 4, 8, 16, 32}) {
-        for (int i = 0; i < 32; i++)
-            at[i] = (uint32_t)i * step * 4;
-        measure_rows<4>("words, every " + std::to_string(step), at, 128 * step);
-        measure_rows<4>("the same, again", at, 4);
-        for (int i = 0; i < 32; i++)
-            at[i] = (uint32_t)i * step * 16;
-        measure_rows<16>("quads, every " + std::to_string(step), at, 512 * step);
-        for (int i = 0; i < 32; i++)
-            at[i] = (uint32_t)i * step;
-        measure_rows<1>("bytes, every " + std::to_string(step), at, 32 * step);
-    }
-}
-
 /* Constants that a loop reads one after the other, at other places each time: what a table of such a size costs. */
-__global__ void walk_bytes(uint32_t bytes, uint32_t *sink, long long *cycles)
+template <class T> __global__ void walk(uint32_t n, uint32_t *sink, long long *cycles)
 {
     uint32_t x = threadIdx.x * 2654435761u, sum = 0;
     __syncthreads();
@@ -297,23 +204,7 @@ __global__ void walk_bytes(uint32_t bytes, uint32_t *sink, long long *cycles)
         if (i == 4 * ROUNDS && threadIdx.x == 0)
             begin = clock64();
         x = x * 1664525u + 1013904223u;
-        sum += ((const unsigned char *)table)[(x >> 8) % bytes];
-    }
-    __syncthreads();
-    if (threadIdx.x == 0)
-        *cycles = clock64() - begin;
-    sink[threadIdx.x] = sum;
-}
-__global__ void walk(uint32_t words, uint32_t *sink, long long *cycles)
-{
-    uint32_t x = threadIdx.x * 2654435761u, sum = 0;
-    __syncthreads();
-    long long begin = 0;
-    for (int i = 0; i < 8 * ROUNDS; i++) {
-        if (i == 4 * ROUNDS && threadIdx.x == 0)
-            begin = clock64();
-        x = x * 1664525u + 1013904223u;
-        sum += table[(x >> 8) % words];
+        sum += ((const T *)table)[(x >> 8) % n];
     }
     __syncthreads();
     if (threadIdx.x == 0)
@@ -347,14 +238,13 @@ int main()
 {
     cudaDeviceProp p;
     CHECK(cudaGetDeviceProperties(&p, 0));
-    sms = p.multiProcessorCount;
-    printf("# %s, %d multiprocessors\n", p.name, sms);
-    CHECK(cudaMalloc(&cycles, 1024 * sizeof *cycles));
+    printf("# %s\n", p.name);
+    CHECK(cudaMalloc(&cycles, sizeof *cycles));
     CHECK(cudaMalloc(&places, 132));
     CHECK(cudaMemset(places, 0, 132));
     CHECK(cudaMalloc(&sink, 4096));
-    CHECK(cudaMalloc(&memory, (size_t)sms * WARPS * 65536 + (1 << 20)));
-    CHECK(cudaMemset(memory, 0, (size_t)sms * WARPS * 65536));
+    CHECK(cudaMalloc(&memory, SPACE));
+    CHECK(cudaMemset(memory, 0, SPACE));
     banks_of_tags();
     all<4>();
     all<8>();
@@ -362,25 +252,16 @@ int main()
     for (uint32_t words : {64, 128, 256, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384}) {
         double l = 1e9;
         for (int i = 0; i < 3; i++) {
-            walk<<<1, 32 * WARPS>>>(words, sink, cycles);
+            walk<uint32_t><<<1, 32 * WARPS>>>(words, sink, cycles);
             l = std::min(l, least((long long)4 * ROUNDS * WARPS));
         }
         printf("%-9s %-22s %3d bytes %9.2f cycles a request\n", "constant", "walk", (int)(words * 4), l);
         l = 1e9;
         for (int i = 0; i < 3; i++) {
-            walk_bytes<<<1, 32 * WARPS>>>(words * 4, sink, cycles);
+            walk<uint8_t><<<1, 32 * WARPS>>>(words * 4, sink, cycles);
             l = std::min(l, least((long long)4 * ROUNDS * WARPS));
         }
         printf("%-9s %-22s %3d bytes %9.2f cycles a request\n", "constant", "walk of bytes", (int)(words * 4), l);
     }
-    for (uint32_t lines : {512, 1024, 1280, 1536, 1664, 1792, 1920, 2048, 3072, 4096, 6144, 8192, 16384}) {
-        double l = 1e9;
-        for (int i = 0; i < 3; i++) {
-            rounds<<<1, 32 * WARPS>>>(memory, lines, sink, cycles);
-            l = std::min(l, least((long long)4 * (lines / 32)));
-        }
-        printf("%-9s %-22u %9.2f cycles a request\n", "lines", lines, l);
-    }
-    all_rows();
     return 0;
 }

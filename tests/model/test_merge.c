@@ -55,7 +55,7 @@ static void describe(const struct mg_ptx_func *f, const struct mg_model_plan *pl
             continue;
         unsigned width = mg__ptx_type_size((enum mg_ptx_type)insn->type[insn->ntypes - 1]) * MG_MAX(insn->vec, 1);
         width = plan[i].changed ? plan[i].width : width;
-        if (width)
+        for (int k = 0; width && k < (plan[i].second ? 2 : 1); k++)
             snprintf(words[n++], sizeof(words[0]), "%s%u", insn->opcode == MG_OP_LD ? "ld" : "st", width);
     }
     qsort(words, n, sizeof(words[0]), by_text);
