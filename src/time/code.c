@@ -61,6 +61,16 @@ static void take_constant(const struct mg_ptx_func *func, const struct mg_ptx_in
     op->latency = 0;
 }
 
+/* Constant memory at a place that is the same for all lanes: into a uniform register (ULDC). */
+static void take_uniform(struct mg_time_op *op)
+{
+    op->access = false;
+    op->pipe = MG_PIPE_UNIFORM;
+    op->slots = 1;
+    op->interval = 2;
+    op->latency = 0;
+}
+
 /* Parameters at places that a register names lie in constant memory. */
 static void take_parameter(const struct mg_ptx_func *func, const struct mg_ptx_insn *i, struct mg_time_op *op)
 {
@@ -269,6 +279,8 @@ static void add_block(struct mg_time_builder *b, const struct mg_time_function *
         take_constant(f->func, insn, op);
         take_parameter(f->func, insn, op);
         take_copies(f->func, insn, op);
+        if (b->uniform && b->uniform[i])
+            take_uniform(op);
         add_regs(b, f, insn, op);
     }
     block->end = code->nops;
@@ -290,9 +302,14 @@ static bool fill(struct mg_time_builder *b)
     uint32_t threads = info->block.x * info->block.y * info->block.z;
     b->warps = (double)((threads + 31) / 32) * info->grid.x * info->grid.y * info->grid.z;
     for (size_t i = 0; i < b->nfunctions; i++) {
-        for (uint32_t k = 0; k < b->functions[i].cfg->nblocks; k++)
+        bool *uniform;
+        const bool known = mg__time_uniform(b->functions[i].func, &uniform);
+        b->uniform = uniform;
+        for (uint32_t k = 0; known && k < b->functions[i].cfg->nblocks; k++)
             add_block(b, &b->functions[i], k);
-        if (!mg__time_rounds(b, &b->functions[i]))
+        b->uniform = NULL;
+        free(uniform);
+        if (!known || !mg__time_rounds(b, &b->functions[i]))
             return false;
     }
     mg__time_locks(b);

@@ -169,6 +169,7 @@ struct mg_time_builder {
     struct mg_time_function *functions;
     size_t nfunctions;
     double warps; /* of the launch, in the counts' terms */
+    const bool *uniform; /* of the function that is being taken: see mg__time_uniform; NULL: none */
     uint32_t nregs_used;
     uint32_t wide; /* what the last access of the block wrote that others are joined to, or UINT32_MAX */
 };
@@ -182,6 +183,9 @@ bool mg__time_loops(const struct mg_time_builder *b, const struct mg_time_functi
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f);
 bool mg__time_unroll(struct mg_time_builder *b);
 void mg__time_locks(const struct mg_time_builder *b);
+/* uniform.c: by instruction, whether it reads constants at a place that is the same for all lanes, for the caller to
+ * free; NULL: none does. False: out of memory. */
+bool mg__time_uniform(const struct mg_ptx_func *func, bool **uniform);
 /* fuse.c. False: out of memory. */
 bool mg__time_fuse(const struct mg_time_builder *b);
 /* order.c */

@@ -57,6 +57,16 @@ template <int apart> __global__ void pick(int *o, const __grid_constant__ table 
         at = (t.word[at] + threadIdx.x * apart) % 64;
     o[threadIdx.x] = at;
 }
+/* Constants that all lanes read together, one after the other. */
+__constant__ float3 lines_to[256];
+__global__ void together(int *o)
+{
+    float x = (float)threadIdx.x, y = (float)blockIdx.x;
+    int left = 0;
+    for (int k = 0; k < 256; k++)
+        left += lines_to[k].x * x + lines_to[k].y * y > lines_to[k].z;
+    o[blockIdx.x * blockDim.x + threadIdx.x] = left;
+}
 /* A loop that half of the warps leave in one place, and half in another, all in the same round: or all in one place. */
 template <bool two> __global__ void left(float *o, const int *even, const int *odd)
 {
@@ -106,6 +116,7 @@ int main()
     copy<<<n * n / 4 / 256, 256>>>((float4 *)o, (float4 *)a);
     banks<1><<<132, 256>>>(o);
     banks<32><<<132, 256>>>(o);
+    together<<<1024, 256>>>((int *)o);
     turn_naive<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(o, a, n);
     turn_tiled<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(o, a, n);
     banks<96><<<132, 32>>>(o);

@@ -42,6 +42,9 @@ def main():
         check({"nothing", "chain<150>", "turn_tiled"} <= {kernel for kernel, _ in launches}, f"kernels: {launches}")
         for options in (["--threads", "3"], ["--threads", "2", "--engine", "interp"]):
             check(profile(margay, program, report, *options) == launches, f"other counts or times with {options}")
+        for_ptx = os.path.join(folder, "for_ptx") # no machine code: what ptxas would make of it is guessed
+        subprocess.run([nvcc, "-O3", "-gencode", "arch=compute_90,code=compute_90", "-o", for_ptx, source], check=True)
+        guessed = dict(profile(margay, for_ptx, os.path.join(folder, "guessed.json")))
         with open(report) as file:
             full = json.load(file)["launches"]
         plain = subprocess.run([margay, "profile", "--quiet", "--json", "-", program], check=True, capture_output=True)
@@ -76,6 +79,8 @@ def main():
     near(time["banks<32>"] - time["nothing"], wavefronts, 0.15, "loads that all go to one bank")
     # one warp is a scheduler's alone, which has half of the way: two cycles a wavefront (time_micro.txt)
     near(time["banks<96>"] - time["nothing"], 2 * 256 * 32 / CLOCK, 0.15, "conflicts of one warp")
+    check(guessed["together"]["time__machine_code"] == 0, "a time of machine code that is not there")
+    near(guessed["together"]["gpu__time_duration.sum"], time["together"], 0.3, "constants that lanes read together, guessed from PTX")
     check(time["pick<1>"] > 4 * time["pick<0>"], "lanes that ask for a word of the arguments each wait as if for one")
     near(time["left<true>"], time["left<false>"], 0.25, "a loop that is left in two places, after as many rounds")
     # 92 cycles a turn, one after the other (time_micro.txt)
