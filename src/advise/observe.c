@@ -227,6 +227,12 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
     return w->block;
 }
 
+/* Parameters lie in constant memory, too: those that a register names can be a table. */
+static bool is_constant(uint8_t space)
+{
+    return space == MG_SPACE_CONST || space == MG_SPACE_PARAM;
+}
+
 /* What lanes read at places of their own in constant memory no model counts: then all blocks. */
 static unsigned blocks(void *state, uint64_t *at, unsigned most)
 {
@@ -235,7 +241,7 @@ static unsigned blocks(void *state, uint64_t *at, unsigned most)
     bool all = !l->advise->model;
     for (uint32_t i = 0; i < info->ninsns && !all; i++) {
         const struct mg_ptx_insn *insn = info->insns[i].insn;
-        all = insn && insn->access == MG_ACCESSES_LOAD && insn->space == MG_SPACE_CONST &&
+        all = insn && insn->access == MG_ACCESSES_LOAD && is_constant(insn->space) &&
               mg__ptx_op(info->insns[i].func, insn, insn->address)->has_reg;
     }
     memcpy(at, l->seen.sampled, MG_MIN(l->seen.nsampled, most) * sizeof(*at));
@@ -264,8 +270,8 @@ static uint32_t other_side(const struct mg_access *a)
  * Constants are told by their place in device memory, whose `range` starts elsewhere in each run. */
 static void shape_of(const struct mg_access *a, uint64_t range, struct mg_advise_shape *s)
 {
-    bool constant = a->space == MG_SPACE_CONST, shared = !constant && a->space != MG_SPACE_GLOBAL;
-    uint64_t base = constant ? range : shared ? 0 : a->address[__builtin_ctz(a->mask)];
+    bool constant = is_constant(a->space), shared = !constant && a->space != MG_SPACE_GLOBAL;
+    uint64_t base = a->space == MG_SPACE_CONST ? range : constant || shared ? 0 : a->address[__builtin_ctz(a->mask)];
     s->hash = s->times = 0;
     s->mask = a->mask;
     s->width = a->width;
@@ -284,7 +290,7 @@ static void shape_of(const struct mg_access *a, uint64_t range, struct mg_advise
 static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_advise_shape *s)
 {
     struct mg_model_access made;
-    if (a->space == MG_SPACE_CONST) {
+    if (is_constant(a->space)) {
         s->ideal = 1;
         for (unsigned lane = 0; lane < 32; lane++) {
             bool fresh = a->mask >> lane & 1;
@@ -322,7 +328,7 @@ static struct mg_shapes *shapes_of(struct worker *w, uint32_t insn, uint8_t spac
 static void add_sums(struct worker *w, uint32_t insn, uint8_t space, const struct mg_advise_shape *s, uint64_t times)
 {
     struct mg_tried *t = &w->insns[insn];
-    if (space == MG_SPACE_CONST) {
+    if (is_constant(space)) {
         t->const_requests += times;
         t->const_passes += s->taken * times;
     } else if (space == MG_SPACE_SHARED) {
@@ -452,7 +458,7 @@ static void on_access(void *worker, struct mg_access *a)
         add_rest(w, a);
         return;
     }
-    bool shared = a->space == MG_SPACE_SHARED, constant = a->space == MG_SPACE_CONST;
+    bool shared = a->space == MG_SPACE_SHARED, constant = is_constant(a->space);
     if (a->insn >= seen->info->ninsns || (!shared && !constant && a->space != MG_SPACE_GLOBAL) || !a->mask)
         return;
     struct mg_advise_block *block = constant ? NULL : sampled_block(w, a->block);
@@ -639,7 +645,7 @@ struct mg_observer mg__advise_observer(struct mg_advise *advise)
 {
     return (struct mg_observer){
         .self = advise,
-        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS | MG_OBSERVE_REST,
+        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS | MG_OBSERVE_REST | MG_OBSERVE_PARAMS,
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,

@@ -76,7 +76,7 @@ LADDERS = {
         "replicated": LAST}),
     "lut": ("2^22", "", {
         "global": (r"^lut_global", "gather"), # constant is slower; then shared
-        "constant": (r"^lut_constant", "vectors"), # four bytes at once; the table lies in the parameters, whose reads are not told apart
+        "constant": (r"^lut_constant", "constant"),
         "shared": (r"^lut_shared", "vectors"), # 16 bytes a thread
         "replicated": LAST}),
 }
