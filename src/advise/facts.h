@@ -66,6 +66,7 @@ struct mg_var_fact {
     bool made;          /* something was stored into it that no load or constant brought as it is */
     bool library;       /* only code of headers that come with the toolkit loads and stores it: nobody changes that */
     bool joined;        /* something that was computed from what shared memory held */
+    bool mixed;         /* by more than one operation, or of other variables as well: no sum, no greatest, no product */
     bool computed, filled_any;
     double filled;      /* global sectors that filling it moved */
     double as_global;   /* sectors that its reads would touch, were they of global memory */
@@ -133,6 +134,14 @@ void mg__facts_free(struct mg_facts *f);
 void mg__facts_find_pattern(struct mg_facts *f, uint32_t site);
 void mg__facts_find_steps(struct mg_facts *f, const struct mg_advise_block *block);
 bool mg__facts_tiles(struct mg_facts *f); /* tiles.c: fills in the vars' copies, `tile_of` and `tiles` */
+/* The operation by which an instruction could join values in any order; COPY: it only hands them on, TRUTH: nothing of
+ * theirs is in it, NONE: another. */
+enum mg_ptx_algebra mg__facts_joins_by(const struct mg_ptx_insn *insn);
+/* Whether threads join values in the variable by one such operation: a sum, a scan, a greatest. */
+static inline bool mg__facts_folded(const struct mg_facts *f, uint32_t var)
+{
+    return f->vars[var].joined && !f->vars[var].mixed;
+}
 const char *mg__facts_array(struct mg_facts *f, const struct mg_advise_site *site);  /* "parameter 2" */
 const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);
 const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
@@ -158,6 +167,11 @@ static inline uint64_t mg__facts_round(double v)
 /* spread.c: by instruction, executions by a warp that are left however its loops are divided among threads; at least 1
  * of what is executed so often, and all of them in a loop whose steps wait for one another. NULL: out of memory. */
 float *mg__facts_steps_left(struct mg_facts *f);
+/* The function whose first instruction this one of the launch is, if all of it follows there; else NULL. */
+const struct mg_ptx_func *mg__facts_whole(const struct mg_facts *f, uint32_t insn);
+
+/* elements.c: by instruction, whether it is executed once for each element that a thread takes. NULL: out of memory. */
+bool *mg__facts_of_elements(struct mg_facts *f);
 
 /* ---- the advisers: each adds what it has to say ---- */
 void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and `swaps` */

@@ -113,6 +113,10 @@ static struct mg_change *converged(struct mg_facts *f, double lanes)
         if (t->touched) /* what lanes leave out of a sector, others take */
             c->edits[i].sectors = (float)(MG_MAX((double)t->ideal / (double)t->touched, part) / part);
         c->edits[i].past = c->edits[i].sectors;
+        if (t->wavefronts) /* lanes that meet in a bank meet there in another warp, too */
+            c->edits[i].wavefronts = (float)(((double)(t->wavefronts - t->wavefronts_ideal) / (double)t->wavefronts +
+                                              (double)t->wavefronts_ideal / (double)t->wavefronts * part) /
+                                             part);
     }
     return c;
 }

@@ -324,6 +324,16 @@ static void end(struct loops *l)
     free(l->work);
 }
 
+const struct mg_ptx_func *mg__facts_whole(const struct mg_facts *f, uint32_t insn)
+{
+    const struct mg_launch_info *info = f->info;
+    const struct mg_ptx_func *func = info->insns[insn].func;
+    return func && func->ninsns && info->insns[insn].insn == func->insns && info->ninsns - insn >= func->ninsns &&
+                   info->insns[insn + func->ninsns - 1].insn == &func->insns[func->ninsns - 1]
+               ? func
+               : NULL;
+}
+
 float *mg__facts_steps_left(struct mg_facts *f)
 {
     const struct mg_launch_info *info = f->info;
@@ -332,11 +342,8 @@ float *mg__facts_steps_left(struct mg_facts *f)
     for (uint32_t i = 0; left && i < info->ninsns; i++)
         left[i] = 1;
     for (uint32_t i = 0; left && i < info->ninsns; i++) {
-        struct loops l = {.facts = f, .func = info->insns[i].func, .first = i};
-        const bool whole = l.func && l.func->ninsns && info->insns[i].insn == l.func->insns &&
-                           info->ninsns - i >= l.func->ninsns &&
-                           info->insns[i + l.func->ninsns - 1].insn == &l.func->insns[l.func->ninsns - 1];
-        if (whole && mg__change_often(f, i) > 0) {
+        struct loops l = {.facts = f, .func = mg__facts_whole(f, i), .first = i};
+        if (l.func && mg__change_often(f, i) > 0) {
             if (!look_at(&l, left))
                 left = NULL;
             serial |= l.serial && l.func == info->func;

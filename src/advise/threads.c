@@ -2,17 +2,19 @@
  *
  * SHUFFLE. A block that joins its threads' values in shared memory (a reduction, a scan) writes and reads them again at
  * each step, with a barrier between. Lanes of a warp can hand values to one another instead. Told by what was recorded:
- * a variable that holds what was computed from itself, a few words for each thread, and between four barriers and three
- * for each doubling of the block. What is left is one word of each warp, two barriers, and five exchanges of each of
- * the two levels. What a library does so in its headers (CUB's scans) is not the reader's to change.
+ * a variable that holds what was computed from itself by one operation, a few words for each thread, and between four
+ * barriers and three for each doubling of the block. What is left is one word of each warp, two barriers, and five
+ * exchanges of each of the two levels. What a library does so in its headers (CUB's scans) is not the reader's to
+ * change.
  *
  * WORK. What a block does once (joining, barriers, clearing and adding up) is done as often as there are blocks. Where
  * a block's result is small beside what it reads, threads may take several elements before, and TWICE the
  * multiprocessors or more, as many as are resident at most, are blocks enough.
  *
  * VECTORS. A site whose lanes are neighbours and move less than 16 bytes each needs a request for every element; with
- * 16 bytes a thread there are fewer requests, and fewer of the instructions around them, which are neither accesses nor
- * arithmetic. Only where enough threads remain to fill the device with a warp for each scheduler.
+ * 16 bytes a thread there are fewer requests, and fewer of the instructions around them, which are done once a thread
+ * and not with each element (elements.c). Only where enough threads remain to fill the device with a warp for each
+ * scheduler.
  *
  * MORE_BLOCKS. A grid of fewer blocks than multiprocessors leaves the others idle. Said of launches of LAUNCH seconds
  * and more: a shorter one spends much of its time starting. Only what does not wait for the step before can be divided
@@ -59,7 +61,7 @@ static void shuffle(struct mg_facts *f, uint32_t var)
     const struct mg_var_fact *v = &f->vars[var];
     double launched = (double)f->warps * (double)f->seen->nblocks, steps = f->barriers / launched;
     double accesses = (double)(v->loads + v->stores) / launched;
-    if (v->library || !v->joined || v->atomics || !v->by_other_thread ||
+    if (v->library || !mg__facts_folded(f, var) || v->atomics || !v->by_other_thread ||
         f->info->shared_vars[var].size > 16 * f->threads || steps < 4 || steps > 3 * log2_threads(f) + 4 ||
         accesses < 4 || f->warps < 2 || (double)v->writes < 1.5 * (double)v->words || !v->by_other_warp ||
         v->loads * 4 < v->stores * 5 || v->loads * 10 > v->stores * 29 || (double)v->loads > 2.3 * steps * launched)
@@ -170,7 +172,7 @@ static bool widens(const struct mg_facts *f, const struct mg_site_fact *s)
 static bool joins(const struct mg_facts *f, uint32_t insn)
 {
     for (uint32_t v = 0; v < f->info->nshared_vars; v++)
-        if (f->vars[v].joined && !f->vars[v].atomics && mg__change_of_var(f, insn, v))
+        if (mg__facts_folded(f, v) && !f->vars[v].atomics && mg__change_of_var(f, insn, v))
             return true;
     return false;
 }
@@ -180,7 +182,10 @@ static bool joins(const struct mg_facts *f, uint32_t insn)
 static struct mg_change *change_vectors(struct mg_facts *f, uint32_t worst, double more)
 {
     struct mg_change *c = mg__change(f);
+    const bool *each = mg__facts_of_elements(f);
     bool loop = false;
+    if (!each)
+        return NULL;
     for (uint32_t i = 0; i < f->info->ninsns; i++)
         loop |= f->seen->sites.of[i] == worst && mg__change_often(f, i) >= more;
     for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
@@ -190,8 +195,7 @@ static struct mg_change *change_vectors(struct mg_facts *f, uint32_t worst, doub
             c->edits[i].sectors = c->edits[i].past = (float)more;
             c->edits[i].times = loop ? (float)(1 / more) : 1;
         } else if (!loop && insn && f->seen->insns[i].warps &&
-                   (site != UINT32_MAX || (insn->space == MG_SPACE_SHARED && !joins(f, i)) ||
-                    mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->flops > 0)) {
+                   (site != UINT32_MAX || (insn->space == MG_SPACE_SHARED && !joins(f, i)) || each[i])) {
             c->edits[i].times = (float)more;
         }
     }

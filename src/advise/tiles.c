@@ -145,31 +145,100 @@ static const struct mg_ptx_opnd *stored(struct tiles *w, uint32_t i, uint32_t *n
     return parts(func, mg__ptx_op(func, insn, 1), n);
 }
 
-/* Whether a register's value is computed from what was loaded from shared memory. */
-static bool from_shared(struct tiles *w, const struct mg_ptx_opnd *o)
+enum mg_ptx_algebra mg__facts_joins_by(const struct mg_ptx_insn *insn)
 {
-    uint8_t *seen = calloc(w->func->nregs + 1, 1);
-    uint32_t *todo = calloc(w->func->nregs + 1, sizeof(*todo)), n = 0;
+    const unsigned algebra = insn->algebra & ~(unsigned)MG_ALG_ROUGH;
+    if (insn->access != MG_ACCESSES_NONE)
+        return MG_ALG_NONE;
+    switch (algebra) {
+    case MG_ALG_COPY: /* a shuffle, too: of another lane */
+    case MG_ALG_CONVERT:
+    case MG_ALG_ADDRESS:
+        return MG_ALG_COPY;
+    case MG_ALG_SELECT:
+        return insn->opcode == MG_OP_SELP ? MG_ALG_COPY : MG_ALG_SELECT;
+    case MG_ALG_ADD:
+    case MG_ALG_MUL:
+    case MG_ALG_AND:
+    case MG_ALG_OR:
+    case MG_ALG_XOR:
+    case MG_ALG_TRUTH:
+        return (enum mg_ptx_algebra)algebra;
+    default:
+        return MG_ALG_NONE;
+    }
+}
+
+/* By register, whether it may hold what was loaded from shared memory, or computed of that; `todo` has room for all. */
+static void find_shared(struct tiles *w, uint8_t *from, uint32_t *todo)
+{
+    uint32_t n = 0, reg;
+    bool written;
+    for (uint32_t i = 0; i < w->func->ninsns; i++) {
+        const struct mg_ptx_insn *insn = &w->func->insns[i];
+        if (insn->access != MG_ACCESSES_LOAD || insn->space != MG_SPACE_SHARED)
+            continue;
+        for (struct mg_flow_walk walk = {w->func, insn, 0, 0}; mg__flow_next(&walk, &reg, &written);)
+            if (written && !from[reg]) {
+                from[reg] = 1;
+                todo[n++] = reg;
+            }
+    }
+    while (n) {
+        const uint32_t at = todo[--n];
+        for (uint32_t u = w->chains.use_at[at]; u < w->chains.use_at[at + 1]; u++) {
+            const struct mg_ptx_insn *insn = &w->func->insns[w->chains.uses[u]];
+            struct mg_flow_walk walk = {w->func, insn, 0, 0};
+            while (insn->access == MG_ACCESSES_NONE && mg__flow_next(&walk, &reg, &written))
+                if (written && !from[reg]) {
+                    from[reg] = 1;
+                    todo[n++] = reg;
+                }
+        }
+    }
+}
+
+/* Of a value that is stored into the variable: whether it is computed from what was loaded from shared memory, and
+ * whether by more than one operation, or from other variables as well. */
+static bool from_shared(struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, bool *mixed)
+{
+    const size_t nregs = (size_t)w->func->nregs + 1;
+    uint8_t *seen = calloc(nregs, 1), *from = calloc(nregs, 1);
+    uint32_t *todo = calloc(nregs, sizeof(*todo)), n = 0;
+    unsigned by = MG_ALG_COPY;
     bool found = false;
-    if (seen && todo && o->kind == MG_OPND_REG && o->index < w->func->nregs) {
+    if (seen && from && todo && o->kind == MG_OPND_REG && o->index < w->func->nregs) {
+        find_shared(w, from, todo);
+        found = from[o->index];
         seen[o->index] = 1;
         todo[n++] = o->index;
     }
-    while (n && !found) {
+    while (n && found) {
         uint32_t reg = todo[--n];
         for (uint32_t d = w->chains.def_at[reg]; d < w->chains.def_at[reg + 1]; d++) {
             const struct mg_ptx_insn *insn = &w->func->insns[w->chains.defs[d]];
             struct mg_flow_walk walk = {w->func, insn, 0, 0};
+            const unsigned how = mg__facts_joins_by(insn);
             uint32_t read;
-            found |= insn->access == MG_ACCESSES_LOAD && insn->space == MG_SPACE_SHARED;
-            for (bool written; insn->access == MG_ACCESSES_NONE && mg__flow_next(&walk, &read, &written);)
-                if (!written && !seen[read]) {
+            bool of_shared = false;
+            if (insn->access == MG_ACCESSES_LOAD && insn->space == MG_SPACE_SHARED)
+                *mixed |= variable_of(&w->facts->seen->shared[w->first + w->chains.defs[d]]) != var;
+            for (bool written;
+                 insn->access == MG_ACCESSES_NONE && how != MG_ALG_TRUTH && mg__flow_next(&walk, &read, &written);)
+                if (!written && from[read]) {
+                    of_shared = true;
+                    if (!seen[read])
+                        todo[n++] = read;
                     seen[read] = 1;
-                    todo[n++] = read;
                 }
+            if (!of_shared || how == MG_ALG_COPY)
+                continue;
+            *mixed |= how == MG_ALG_NONE || (by != MG_ALG_COPY && how != by);
+            by = how;
         }
     }
     free(seen);
+    free(from);
     free(todo);
     return found;
 }
@@ -193,7 +262,7 @@ static bool judge_store(struct tiles *w, uint32_t i)
         for (uint32_t k = 0; k < n && good; k++)
             good = from_global(w, &o[k], var, 0, &any);
         for (uint32_t k = 0; k < n && !good && (uint32_t)var < f->info->nshared_vars; k++)
-            f->vars[var].joined |= from_shared(w, &o[k]);
+            f->vars[var].joined |= from_shared(w, &o[k], var, &f->vars[var].mixed);
     }
     if (var >= 0 && (uint32_t)var < f->info->nshared_vars)
         f->vars[var].made |= !good;

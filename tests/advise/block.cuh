@@ -235,6 +235,56 @@ __global__ void reduce_halves(float *out, const float *in)
     reduce<2>(out, in);
 }
 
+/* A tridiagonal system by parallel cyclic reduction: as many steps, but what threads hand on are coefficients, each made
+ * of several arrays by products and quotients. There is no one value that a warp could hand on. */
+// ADVISE tridiagonal: nothing without=shuffle
+__global__ void tridiagonal(float *x, const float *in)
+{
+    __shared__ float low[256], middle[256], high[256], right[256];
+    int t = threadIdx.x;
+    float a = 1, b = 4 + in[blockIdx.x * 256 + t], c = 1, d = b;
+    for (int s = 1; s < 256; s *= 2) {
+        low[t] = a;
+        middle[t] = b;
+        high[t] = c;
+        right[t] = d;
+        __syncthreads();
+        int l = t - s < 0 ? 0 : t - s, r = t + s > 255 ? 255 : t + s;
+        float of_low = a / middle[l], of_high = c / middle[r];
+        b -= high[l] * of_low + low[r] * of_high;
+        d -= right[l] * of_low + right[r] * of_high;
+        a = -low[l] * of_low;
+        c = -high[r] * of_high;
+        __syncthreads();
+    }
+    x[blockIdx.x * 256 + t] = d / b;
+}
+
+/* The same by halves: lanes are fewer and further apart at each step, and fuller warps would meet in as many banks. */
+// ADVISE tridiagonal_halved: swizzle
+__global__ void tridiagonal_halved(float *x, const float *in)
+{
+    __shared__ float low[256], middle[256], high[256], right[256];
+    int t = threadIdx.x;
+    for (int i = t; i < 256; i += 128) {
+        low[i] = high[i] = 1;
+        middle[i] = right[i] = 4 + in[blockIdx.x * 256 + i];
+    }
+    __syncthreads();
+    for (int n = 128, s = 2; n > 1; n /= 2, s *= 2) {
+        if (t < n) {
+            int at = s * t + s - 1, l = at - s / 2, r = at + s / 2 < 256 ? at + s / 2 : 255;
+            float of_low = low[at] / middle[l], of_high = at + s / 2 < 256 ? high[at] / middle[r] : 0;
+            middle[at] -= high[l] * of_low + low[r] * of_high;
+            right[at] -= right[l] * of_low + right[r] * of_high;
+            low[at] = -low[l] * of_low;
+            high[at] = -high[r] * of_high;
+        }
+        __syncthreads();
+    }
+    x[blockIdx.x * 128 + t] = right[t * 2 + 1] / middle[t * 2 + 1];
+}
+
 /* Two passes over a row, each thread over its own elements: they need not be read again. */
 __device__ float sum_of_block(float v)
 {

@@ -145,3 +145,23 @@ __global__ void last_warp(float *c, const float *a, int n)
         v = v * 1.0001f + .5f / (1 + v * v);
     c[i] = v;
 }
+
+/* What whole numbers take is done with each element, and four of them at once take as long: loads are the least of it. */
+// ADVISE whole_numbers: nothing without=vectors
+__global__ void whole_numbers(unsigned *c, const unsigned *a, unsigned divisor)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned v = a[i];
+    for (int k = 0; k < 24; k++)
+        v = (v ^ v >> 3) * 2654435761u % (divisor + v);
+    c[i] = v;
+}
+/* The same of what no load brought. */
+// ADVISE made_of_index: nothing without=vectors
+__global__ void made_of_index(unsigned *c, unsigned divisor)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, v = i;
+    for (int k = 0; k < 24; k++)
+        v = (v ^ v >> 3) * 2654435761u % (divisor + v);
+    c[i] = v;
+}
