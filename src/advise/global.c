@@ -465,6 +465,25 @@ static void go_through_tile(struct mg_facts *f, struct remedy *r)
         }
 }
 
+/* What to do about threads that walk through neighbouring elements each by itself: whether they could take others. */
+static const char *how_to_swap(struct mg_facts *f, uint32_t site)
+{
+    const float *left = mg__facts_steps_left(f);
+    bool waits = false;
+    for (uint32_t i = 0; left && i < f->info->ninsns; i++)
+        waits |= f->seen->sites.of[i] == site && f->seen->insns[i].requests && left[i] > 1 &&
+                 2 * left[i] > mg__change_often(f, i);
+    return waits
+               ? "Each thread walks through neighbouring elements by itself, and its steps wait for one another. Keep "
+                 "the array the other way round, with element k of all threads side by side (k * threads + thread), "
+                 "so that at each step the warp's lanes are neighbours. Or take pieces of 32 rows through a tile in "
+                 "shared memory (32 x 33 words) that is filled and emptied along the rows."
+               : "Each thread walks through neighbouring elements by itself. Start at the thread's index and advance "
+                 "by the number of threads, so that at each step the warp's lanes are neighbours. Where a thread "
+                 "needs its elements together, keep the array the other way round instead, with element k of all "
+                 "threads side by side (k * threads + thread).";
+}
+
 static void tell_order(struct mg_facts *f, struct remedy *r, bool exchange)
 {
     tell(f, &r[SWAP],
@@ -473,8 +492,8 @@ static void tell_order(struct mg_facts *f, struct remedy *r, bool exchange)
          exchange
              ? "Threads next to one another in y touch neighbouring elements; a warp runs along x. Index the fastest "
                "dimension with threadIdx.x. No other access site depends on the order."
-             : "Each thread walks through neighbouring elements by itself. Start at the thread's index and advance by "
-               "the number of threads, so that at each step the warp's lanes are neighbours.");
+         : r[SWAP].sites ? how_to_swap(f, r[SWAP].worst)
+                         : "");
     /* Through a tile: each request becomes one to shared memory as well, there and back, and the block meets once. */
     if (r[ORDER].sites)
         go_through_tile(f, &r[ORDER]);

@@ -7,7 +7,9 @@
  * tile grows with the elements, so that each byte of global memory that fills it serves more products, and there are
  * fewer blocks; n is the largest of 8, 4 and 2 with which a block is left for every second multiprocessor and registers
  * suffice. What a thread computes now is read off its stores. It is said where every LOADS-th product, or more, costs a
- * word of a tile.
+ * word of a tile. Where there is one tile, and the other operand is a register, a constant or the tile itself (a
+ * filter, forces between bodies), there are no rows and columns: n elements of a thread use each word that it loads n
+ * times, and the tile is filled as it was.
  *
  * READ_AHEAD. Where a tile is filled through registers again and again, loading it and using it take turns; the
  * resident blocks overlap, a block with itself does not. Then nobody waits for what is loaded until the next barrier,
@@ -29,6 +31,7 @@ struct tiles {                     /* what tiles are read for */
     double writes, reads;          /* of words, in the sampled blocks */
     uint32_t worst;                /* the load with most wavefronts */
     double most;
+    unsigned count; /* of tiles */
 };
 
 static void add_loads(const struct mg_facts *f, uint32_t insn, struct tiles *t)
@@ -61,6 +64,7 @@ static struct tiles gather(const struct mg_facts *f)
         if (f->vars[v].copy) {
             t.writes += (double)f->vars[v].writes;
             t.reads += (double)f->vars[v].reads;
+            t.count++;
         }
     return t;
 }
@@ -78,7 +82,7 @@ static double elements(const struct mg_facts *f)
 
 struct coarser {
     unsigned side;                   /* elements a thread, in each direction */
-    double now;                      /* elements of a thread, now */
+    double now, then;                /* elements of a thread */
     double loads, wavefronts, fills; /* the part of each that is left */
     double blocks;
     struct mg_change *change;
@@ -108,7 +112,7 @@ static bool computes(const struct mg_facts *f, uint32_t insn)
 /* Fewer blocks, whose threads make all products of what they load. */
 static void change_coarser(struct mg_facts *f, struct coarser *c)
 {
-    const double more = (double)c->side * c->side / c->now;
+    const double more = c->then / c->now;
     struct mg_occupancy_query q = f->query;
     struct mg_occupancy o;
     struct mg_change *change = c->change = mg__change(f);
@@ -125,7 +129,7 @@ static void change_coarser(struct mg_facts *f, struct coarser *c)
     if (!change)
         return;
     change->blocks = (uint64_t)MG_MAX(c->blocks + 0.5, 1);
-    q.regs += (unsigned)((double)c->side * c->side + 2.0 * c->side - c->now);
+    q.regs += (unsigned)(c->then + 2.0 * c->side - c->now);
     for (uint32_t v = 0; v < f->info->nshared_vars; v++)
         q.shared_dynamic += f->vars[v].copy ? (uint32_t)(f->info->shared_vars[v].size * (more * c->fills - 1)) : 0;
     q.shared_optin = q.shared_dynamic;
@@ -135,17 +139,41 @@ static void change_coarser(struct mg_facts *f, struct coarser *c)
 
 static struct coarser try_side(struct mg_facts *f, const struct tiles *t, unsigned side)
 {
-    double now = elements(f), then = (double)side * side;
-    struct coarser c = {.side = side, .now = now, .blocks = (double)f->seen->nblocks * now / then};
+    const bool one = t->count == 1;
+    double now = elements(f), then = one ? side : (double)side * side;
+    struct coarser c = {.side = side, .now = now, .then = then, .blocks = (double)f->seen->nblocks * now / then};
     double operands = t->words / f->arithmetic, wanted = 2.0 / side;
-    c.loads = wanted / operands;
+    c.loads = one ? now / then : wanted / operands;
     c.wavefronts = c.loads;
-    c.fills = MG_MIN(sqrt(now / then), 1);
+    c.fills = one ? 1 : MG_MIN(sqrt(now / then), 1);
     double room = f->query.regs + then + 2.0 * side - now;
     if (c.loads >= 1 || then <= now || room > MOST_REGS || c.blocks * 2 < f->arch->board->sm_count)
         return c;
     change_coarser(f, &c);
     return c;
+}
+
+static const char *how_products(struct mg_facts *f, const struct tiles *t, const struct coarser *c, double words)
+{
+    return mg__advise_text(
+        f,
+        "Keep %u sums in registers; at each step load %u + %u operands (two or four of them at once, "
+        "float4) and multiply all pairs: %.2f words for each product, %.0f wavefronts. The block's "
+        "tile grows, so that filling it moves %.0f %% of the sectors; %.0f blocks are left, and the "
+        "sums of a thread, which do not wait for one another, hide latency in place of warps.",
+        c->side * c->side, c->side, c->side, words * c->loads, t->load_wavefronts * c->wavefronts, 100 * c->fills,
+        c->blocks);
+}
+
+static const char *how_one(struct mg_facts *f, const struct tiles *t, const struct coarser *c, double words)
+{
+    return mg__advise_text(
+        f,
+        "Keep %u sums in registers, and use each word of the tile that is loaded for all of them that "
+        "need it (neighbours in a filter need mostly the same words, which float4 loads four at "
+        "once): %.2f words for each product, %.0f wavefronts. %.0f blocks are left, and the sums of a "
+        "thread, which do not wait for one another, hide latency in place of warps.",
+        c->side, words * c->loads, t->load_wavefronts * c->wavefronts, c->blocks);
 }
 
 static void coarsen(struct mg_facts *f, const struct tiles *t)
@@ -163,25 +191,18 @@ static void coarsen(struct mg_facts *f, const struct tiles *t)
         return;
     double words = t->words / f->arithmetic;
     mg__advise_at(f, item, t->worst);
-    item->title = mg__advise_text(f, "Let each thread compute %u x %u elements of a larger tile", best.side, best.side);
+    item->title = t->count == 1 ? mg__advise_text(f, "Let each thread compute %u elements", best.side)
+                                : mg__advise_text(f, "Let each thread compute %u x %u elements of a larger tile",
+                                                  best.side, best.side);
     item->why = mg__advise_text(f,
                                 "%.2f words from tiles for each arithmetic instruction, %.0f wavefronts; a thread "
                                 "computes about %.0f element%s, and a word of a tile is read %.0f times.",
                                 words, t->load_wavefronts, best.now, best.now < 1.5 ? "" : "s", t->reads / t->writes);
-    item->how = mg__advise_text(f,
-                                "Keep %u sums in registers; at each step load %u + %u operands (two or four of them at "
-                                "once, float4) and multiply "
-                                "all pairs: %.2f words for each product, %.0f wavefronts. The block's tile grows, so "
-                                "that filling it moves %.0f %% "
-                                "of the sectors; %.0f blocks are left, and the sums of a thread, which do not wait for "
-                                "one another, hide latency "
-                                "in place of warps.",
-                                best.side * best.side, best.side, best.side, words * best.loads,
-                                t->load_wavefronts * best.wavefronts, 100 * best.fills, best.blocks);
+    item->how = t->count == 1 ? how_one(f, t, &best, words) : how_products(f, t, &best, words);
     mg__advise_value(f, item, "words_per_product", words);
     mg__advise_value(f, item, "words_per_product_then", words * best.loads);
     mg__advise_value(f, item, "elements", best.now);
-    mg__advise_value(f, item, "elements_then", (double)best.side * best.side);
+    mg__advise_value(f, item, "elements_then", best.then);
     mg__advise_value(f, item, "wavefronts_now", (double)mg__facts_round(t->load_wavefronts));
     mg__advise_value(f, item, "wavefronts_then", (double)mg__facts_round(t->load_wavefronts * best.wavefronts));
     mg__advise_value(f, item, "blocks_then", best.blocks);

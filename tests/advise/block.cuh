@@ -235,8 +235,8 @@ __global__ void reduce_halves(float *out, const float *in)
     reduce<2>(out, in);
 }
 
-/* A tridiagonal system by parallel cyclic reduction: as many steps, but what threads hand on are coefficients, each made
- * of several arrays by products and quotients. There is no one value that a warp could hand on. */
+/* A tridiagonal system by parallel cyclic reduction: as many steps, but what threads hand on are coefficients, each
+ * made of several arrays by products and quotients. There is no one value that a warp could hand on. */
 // ADVISE tridiagonal: nothing without=shuffle
 __global__ void tridiagonal(float *x, const float *in)
 {

@@ -35,7 +35,7 @@ __global__ void write_rows(float *out)
     out[y * W + x] = x * 0.5f + y;
 }
 
-// ADVISE copy_chunks: swap twin=copy_strided
+// ADVISE copy_chunks: swap says=advance_by_the_number_of_threads twin=copy_strided
 __global__ void copy_chunks(float *out, const float *in)
 {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -47,6 +47,17 @@ __global__ void copy_strided(float *out, const float *in)
     int t = blockIdx.x * blockDim.x * 16 + threadIdx.x;
     for (int k = 0; k < 16; k++)
         out[t + k * blockDim.x] = in[t + k * blockDim.x] * 3;
+}
+/* Each step needs the one before: it is the array that has to be turned, not the walk. */
+// ADVISE filter_rows: swap says=its_steps_wait_for_one_another
+__global__ void filter_rows(float *out, const float *in, int n)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    float held = 0;
+    for (int k = 0; k < n; k++) {
+        held = held * 0.75f + in[t * n + k];
+        out[t * n + k] = held;
+    }
 }
 
 /* A thread sums a row: its own order is wanted, so a tile must change it. */
@@ -299,7 +310,7 @@ __global__ void smooth3_tiled(float *out, const float *in)
 }
 
 /* A tile with its halo, filled in one loop over its 34 x 18 elements: rows end in the middle of a warp. */
-// ADVISE blur3x3_tiled: coarsen
+// ADVISE blur3x3_tiled: coarsen says=use_each_word_of_the_tile
 __global__ void blur3x3_tiled(float *out, const float *in)
 {
     __shared__ float tile[18][34];

@@ -146,7 +146,7 @@ __global__ void last_warp(float *c, const float *a, int n)
     c[i] = v;
 }
 
-/* What whole numbers take is done with each element, and four of them at once take as long: loads are the least of it. */
+/* What whole numbers take is done with each element, and four of them at once take as long. */
 // ADVISE whole_numbers: nothing without=vectors
 __global__ void whole_numbers(unsigned *c, const unsigned *a, unsigned divisor)
 {

@@ -4,9 +4,10 @@
  *     // ADVISE <kernel>: <id> [name=value ...] [twin=<kernel>]
  * here and in the files included below; test_advise.py holds the report to it: the first piece of advice is `id`, its
  * values (with then=ID, those of the second piece, which is ID; or the launch's: uses.., and counts of the record) are
- * those given, with without=ID no piece is ID, and the counters that it predicts are those that the twin, the same
- * kernel with the advice followed, is then profiled with. Every kernel is launched once; results are not looked at here, but
- * kernels and twins are written to compute something, so that the compiler leaves them alone.
+ * those given, with says=some_words its sentences have these, with without=ID no piece is ID, and the counters that
+ * it predicts are those that the twin, the same kernel with the advice followed, is then profiled with. Every kernel is
+ * launched once; results are not looked at here, but kernels and twins are written to compute something, so that the
+ * compiler leaves them alone.
  *
  * Usage: kernels [NAME ...]: all, or those named.
  */
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
     RUN(write_rows, <<<dim3(W / 32, W / 8), tile>>>(out))
     RUN(copy_chunks, <<<N / 4096, 256>>>(out, a))
     RUN(copy_strided, <<<N / 4096, 256>>>(out, a))
+    RUN(filter_rows, <<<N / 16 / 128, 128>>>(out, a, 16))
     RUN(sum_rows, <<<N / 64 / 128, 128>>>(out, a))
     RUN(sum_rows_tiled, <<<N / 64 / 128, 128>>>(out, a))
     RUN(sum_fields, <<<N / 256, 256>>>(out, a))

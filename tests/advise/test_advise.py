@@ -91,7 +91,9 @@ def test_first():
         for name, value in values.items():
             if name in ("twin", "then", "without"):
                 continue
-            if name == "verdict":
+            if name == "says":
+                check(value.replace("_", " ") in first["how"], f"{kernel}: '{value}' is not said: {first['how']}")
+            elif name == "verdict":
                 check(found[kernel]["verdict"].startswith(VERDICTS[value]), f"{kernel}: {found[kernel]['verdict']}")
             else:
                 check(first["values"].get(name) == float(value), f"{kernel}: {name} is {first['values'].get(name)}, not {value}")
