@@ -94,6 +94,8 @@ bool mg__output_is_stdout(const char *name);
 const char *mg__output_name(const char *name); /* as people say it */
 /* Whether one would overwrite the other: names of one file, no device or pipe. NULL is none. */
 bool mg__output_same(const char *a, const char *b);
+/* Whether a file that is written when the run is over can be: a run may be long. False: it cannot, which is told. */
+bool mg__output_fits(const struct mg_cli_options *options, const char *name);
 /* A name of NULL is no file, and no failure. False: it cannot be opened, which is told. */
 bool mg__output_open(const struct mg_cli_options *options, const char *name, FILE **file);
 /* False, and told: not all could be written. */

@@ -174,22 +174,31 @@ static int choose(struct side *s)
     if (s->kernel && regcomp(&only, s->kernel, REG_EXTENDED | REG_NOSUB))
         return mg__cli_complain(NULL, "%s is not a regular expression", s->kernel);
     bool ok = true, timed = false;
+    struct mg_strbuf others = {0};
     for (size_t i = 0; i < s->report.tally.kernels.count; i++) {
         struct mg_tally_kernel *k = s->report.tally.kernels.at[i];
-        if (s->kernel && regexec(&only, k->kernel, 0, NULL, 0))
+        if (s->kernel && regexec(&only, k->kernel, 0, NULL, 0)) {
+            ok &= !k->metrics.v[MG_METRIC_TIME] || mg__strbuf_printf(&others, "%s%.*s", others.count ? ", " : "",
+                                                                     (int)strcspn(k->kernel, "("), k->kernel);
             continue;
+        }
         timed |= k->metrics.v[MG_METRIC_TIME] != 0;
         ok &= k->metrics.v[MG_METRIC_TIME] == 0 || mg__vec_push(&s->chosen.kernels, k);
     }
     if (s->kernel)
         regfree(&only);
+    int result = -1;
     if (!ok)
-        return mg__cli_complain(NULL, "out of memory");
-    return timed ? -1
-                 : mg__cli_complain(NULL,
-                                    "%s has no kernel%s%s%s of which the time is known; reports are made by 'margay "
-                                    "profile --time --json FILE PROGRAM'",
-                                    s->given, s->kernel ? " '" : "", s->kernel ? s->kernel : "", s->kernel ? "'" : "");
+        result = mg__cli_complain(NULL, "out of memory");
+    else if (!timed && others.count)
+        result = mg__cli_complain(NULL, "%s: no kernel '%s' was launched, but %s", s->given, s->kernel, others.at);
+    else if (!timed)
+        result = mg__cli_complain(NULL,
+                                  "%s has no kernel%s%s%s of which the time is known; reports are made by 'margay "
+                                  "profile --time --json FILE PROGRAM'",
+                                  s->given, s->kernel ? " '" : "", s->kernel ? s->kernel : "", s->kernel ? "'" : "");
+    mg__strbuf_free(&others);
+    return result;
 }
 
 /* ---- what is told ---- */

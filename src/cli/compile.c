@@ -148,13 +148,9 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
         free(storage);
         return mg__cli_complain(o, "--nvcc-args: a quote is not closed, or there are too many words");
     }
-    const char *tmp = getenv("TMPDIR");
-    snprintf(compiled->dir, sizeof(compiled->dir), "%s/margay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(compiled->dir)) {
-        int result = mg__cli_complain(o, "%s: %s", compiled->dir, strerror(errno));
-        compiled->dir[0] = 0;
+    if (!mg__self_folder(compiled)) {
         free(storage);
-        return result;
+        return MG_EXIT_SETUP;
     }
     const char *slash = strrchr(source, '/'), *base = slash ? slash + 1 : source;
     snprintf(compiled->program, sizeof(compiled->program), "%s/%.*s", compiled->dir,

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,27 @@ bool mg__output_same(const char *a, const char *b)
         while (!strncmp(*name, "./", 2))
             *name += 2;
     return !strcmp(a, b);
+}
+
+bool mg__output_fits(const struct mg_cli_options *o, const char *name)
+{
+    char folder[PATH_MAX];
+    struct stat st;
+    if (!name || mg__output_is_stdout(name))
+        return true;
+    const char *slash = strrchr(name, '/');
+    snprintf(folder, sizeof(folder), "%.*s",
+             slash == name ? 1
+             : slash       ? (int)MG_MIN(slash - name, PATH_MAX - 1)
+                           : 1,
+             slash ? name : ".");
+    const bool there = stat(name, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    else if (access(there ? name : folder, there ? W_OK : W_OK | X_OK) == 0)
+        return true;
+    mg__cli_complain(o, "%s: %s", name, strerror(errno));
+    return false;
 }
 
 bool mg__output_open(const struct mg_cli_options *o, const char *name, FILE **file)

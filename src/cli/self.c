@@ -61,7 +61,8 @@ bool mg__self_folder(struct mg_compiled *folder)
     folder->program[0] = 0;
     if (mkdtemp(folder->dir))
         return true;
-    mg__cli_complain(NULL, "%s: %s", folder->dir, strerror(errno));
+    mg__cli_complain(NULL, "no temporary folder can be made in %s%s: %s", tmp && tmp[0] ? tmp : "/tmp",
+                     tmp && tmp[0] ? ", which TMPDIR names" : "", strerror(errno));
     folder->dir[0] = 0;
     return false;
 }

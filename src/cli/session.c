@@ -547,6 +547,8 @@ static int start(struct run *run, const char *program, char **argv, int *status)
     const struct mg_cli_options *o = run->session->options;
     char path[PATH_MAX], library[PATH_MAX + 32];
     int why = 0, wait_status = 0;
+    if (!program[0])
+        return mg__cli_complain(o, "the name of the program is empty");
     bool found = mg__find_program(program, path, sizeof(path), &why);
     bool here = !found && why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0;
     const char *unfit = mg__find_unfit(found ? path : program);
@@ -634,7 +636,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
     mg__arena_init(&run.held_arena);
-    if (!mg__output_open(o, o->json, &run.json))
+    if (!mg__output_fits(o, o->html) || !mg__output_fits(o, o->svg) || !mg__output_open(o, o->json, &run.json))
         return MG_EXIT_SETUP;
     if (ends_in(program, ".cu")) {
         result = mg__compile(o, program, &compiled);
@@ -679,7 +681,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
 bool mg__session_none(const struct mg_session *s, struct mg_strbuf *out)
 {
     if (s->signalled)
-        return mg__strbuf_printf(out, "the run was ended before any kernel had");
+        return mg__strbuf_printf(out, "the run was ended before any kernel had finished");
     if (s->options->kernel)
         return mg__strbuf_printf(out, "no kernel whose name matches --kernel '%s' was launched", s->options->kernel);
     return mg__strbuf_printf(out, "no kernel was launched%s", s->heard ? "" : ": Margay saw no call of CUDA");
@@ -687,6 +689,9 @@ bool mg__session_none(const struct mg_session *s, struct mg_strbuf *out)
 
 const char *mg__session_hint(const struct mg_session *s)
 {
+    if (s->heard && s->options->kernel && !s->signalled)
+        return "  hint: 'margay run PROGRAM' lists the kernels that it launches; --kernel takes a part of a name, or a "
+               "regular expression.\n";
     return s->heard || s->signalled ? ""
                                     : "  hint: A program that another one starts with an environment of its own (env "
                                       "-i, sudo, docker) is not "

@@ -133,16 +133,24 @@ class Cli(Case):
             (["run", "--timeout", "0", "true"], "--timeout 0: seconds are needed, such as 30 or 0.5"),
             (["run", "nosuchprogram"], "nosuchprogram: No such file or directory"),
             (["run", "./nosuch"], "./nosuch: No such file or directory"),
-            (["run", ""], ": No such file or directory"),
+            (["run", ""], "the name of the program is empty"),
             (["run", "/tmp"], "/tmp: is a folder"),
             (["run", "./src.cu.txt"], "./src.cu.txt: No such file or directory"),
             (["profile", "none.cu"], "none.cu: No such file or directory"),
             (["run", "--nvcc-args", "-O3", "true"], "--nvcc-args is for .cu files, and true is none"),
             (["run", "--json", "/no/such/x.json", "true"], "/no/such/x.json: No such file or directory"),
             (["profile", "--output", "/no/such/x", "true"], "/no/such/x: No such file or directory"),
+            # what is written when the run is over is looked at before it
+            (["profile", "--html", "/tmp", "sh", "-c", "echo run"], "/tmp: Is a directory"),
+            (["check", "--html", "no/such.html", "sh", "-c", "echo run"], "no/such.html: No such file or directory"),
+            (["advise", "--svg", "/no/such/x", "sh", "-c", "echo run"], "/no/such/x: No such file or directory"),
         ):
             with self.subTest(args=args):
                 self.check(self.margay(*args), 2, out="", err=f"margay: error: {message}\n")
+
+    def test_no_temporary_folder(self):
+        r = self.margay("profile", "src.cu", TMPDIR="/no/such", NVCC="/bin/true", MARGAY_CACHE="off")
+        self.check(r, 2, out="", err="margay: error: no temporary folder can be made in /no/such, which TMPDIR names: No such file or directory\n")
 
     def test_bad_regular_expression(self):
         r = self.margay("run", "--kernel", "a(", "true")

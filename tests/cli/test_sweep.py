@@ -216,6 +216,13 @@ class Sweep(unittest.TestCase):
         self.assertIn("--time", self.margay("compare", "plain.json", "64.json", status=2).stderr)
         self.assertIn("nothing.json", self.margay("compare", "nothing.json", "64.json", status=2).stderr)
 
+    def test_kernels_that_are_not_there(self):
+        """Which there are is what one wants to know then."""
+        self.assertIn("margay: error: ./k:nosuch: no kernel 'nosuch' was launched, but chain, strided, in_order\n",
+                      self.margay("compare", "./k:nosuch", "./k:strided", status=2).stderr)
+        told = self.margay("profile", "--kernel", "nosuch", "./k").stderr
+        self.assertIn("no kernel whose name matches --kernel 'nosuch' was launched\n  hint: 'margay run PROGRAM' lists the kernels", told)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
