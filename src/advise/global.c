@@ -215,7 +215,7 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
     default:
         if (lies_anywhere(f, s))
             return MG_SCATTER;
-        if (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)
+        if (size_of(s->step_y) == s->width || (full && size_of(s->step_next) == s->width))
             return MG_ORDER; /* rows of a block narrower than a warp, each lane in another */
         return full && g->use.uses < 1.5 * g->use.bytes ? MG_ORDER : MG_SCATTER;
     }

@@ -118,13 +118,37 @@ static bool changes(const struct mg_facts *f, uint32_t group)
     return written;
 }
 
+/* Whether data decide what of an array a block reads, and it lies further apart than what a tile could hold: a tree, a
+ * hash table. Which pieces to fill a tile with nobody knows before they are read. */
+static bool lies_apart(const struct mg_facts *f, uint32_t group)
+{
+    double scattered = 0, all = 0;
+    uint64_t farthest = 0;
+    for (uint32_t i = 0; i < f->nsites; i++)
+        if (f->sites[i].group == group) {
+            all += (double)f->sites[i].sum.moved;
+            scattered += f->sites[i].pattern == MG_PATTERN_SCATTERED ? (double)f->sites[i].sum.moved : 0;
+        }
+    for (unsigned n = 0; n < f->seen->nsampled && 2 * scattered > all; n++) {
+        const struct mg_advise_block *b = f->seen->blocks[n];
+        uint64_t first = UINT64_MAX, last = 0;
+        for (uint32_t i = 0; b && i < b->ngrains; i++)
+            if (f->sites[b->grains[i].site].group == group) {
+                first = MG_MIN(first, b->grains[i].key);
+                last = MG_MAX(last, b->grains[i].key);
+            }
+        farthest = MG_MAX(farthest, first <= last ? (last - first) << f->seen->sites.shift : 0);
+    }
+    return farthest > f->arch->shared_block_optin;
+}
+
 static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *all)
 {
     struct mg_advise_group *g = &f->groups[index];
     const struct mg_use *u = &g->use;
     double blocks = (double)f->seen->nblocks;
     if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes ||
-        changes(f, index))
+        changes(f, index) || lies_apart(f, index))
         return;
     double once = mg__facts_once(g), bytes = mg__facts_distinct(u, g->bytes) / blocks;
     double fills = bytes / mg__facts_row(f) * blocks;

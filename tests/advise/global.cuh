@@ -362,3 +362,32 @@ __global__ void blur5x5(float *out, const float *in)
             sum += in[(y + r) * W + x + c];
     out[y * W + x] = sum / 25;
 }
+
+/* A block reads the top of a tree many times, and of the rest what its keys lead to: no tile can be filled with that. */
+struct node {
+    int child[2], value;
+};
+// ADVISE walk_tree: gather without=stage
+__global__ void walk_tree(int *out, const int *keys, const node *tree)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = 0, found = 0;
+    unsigned key = (unsigned)keys[i] * 2654435761u;
+    for (int depth = 8 + key % 9; depth > 0; depth--, key >>= 1) {
+        found += tree[at].value;
+        at = tree[at].child[key & 1];
+    }
+    out[i] = found;
+}
+/* The fields of a node are neighbours in one line of the source, which makes no walk along the array of it. */
+// ADVISE walk_fields: gather without=stage-order
+__global__ void walk_fields(int *out, const int *keys, const node *tree)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = 0, found = 0;
+    unsigned key = (unsigned)keys[i] * 2654435761u;
+    for (int depth = 8 + key % 9; depth > 0; depth--, key >>= 1) {
+        node n = tree[at];
+        found += n.value;
+        at = key & 1 ? n.child[1] : n.child[0];
+    }
+    out[i] = found;
+}

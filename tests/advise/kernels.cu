@@ -129,6 +129,15 @@ int main(int argc, char **argv)
     RUN(copy_chunks, <<<N / 4096, 256>>>(out, a))
     RUN(copy_strided, <<<N / 4096, 256>>>(out, a))
     RUN(filter_rows, <<<N / 16 / 128, 128>>>(out, a, 16))
+    if (wanted(argc, argv, "walk_tree")) {
+        node *tree = (node *)host; /* a heap of 2^17 nodes */
+        for (int i = 0; i < 1 << 17; i++)
+            tree[i] = {{(2 * i + 1) & ((1 << 17) - 1), (2 * i + 2) & ((1 << 17) - 1)}, i & 7};
+        cudaMemcpy(b, host, sizeof(node) << 17, cudaMemcpyHostToDevice);
+        walk_tree<<<N / 256, 256>>>((int *)out, index, (node *)b);
+        walk_fields<<<N / 256, 256>>>((int *)out, index, (node *)b);
+        cudaMemset(b, 0, bytes);
+    }
     RUN(sum_rows, <<<N / 64 / 128, 128>>>(out, a))
     RUN(sum_rows_tiled, <<<N / 64 / 128, 128>>>(out, a))
     RUN(sum_fields, <<<N / 256, 256>>>(out, a))
