@@ -47,8 +47,8 @@ struct mg_time_access {
     double fresh;          /* requests that go past it for what no block here has touched */
     double rounds;         /* shared atomics: lanes at one place; constants: different addresses */
     double turns;          /* shared compare-and-swaps: lanes in one bank */
-    double places;         /* atomics: different pieces of 512 bytes in the grid; such swaps: words in the block; constants: pieces of 64
-                              bytes that the block reads */
+    double places;         /* atomics: different pieces of 512 bytes in the grid; such swaps: words in the block;
+                              constants: pieces of 64 bytes that the block reads */
     double hits;           /* sectors that the first cache has, written ones included */
 };
 #define MG_TIME_BLOCKS 16u      /* most sampled */

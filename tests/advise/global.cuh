@@ -379,7 +379,7 @@ __global__ void walk_tree(int *out, const int *keys, const node *tree)
     out[i] = found;
 }
 /* The fields of a node are neighbours in one line of the source, which makes no walk along the array of it. */
-// ADVISE walk_fields: gather without=stage-order
+// ADVISE walk_fields: divergence without=stage-order
 __global__ void walk_fields(int *out, const int *keys, const node *tree)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, at = 0, found = 0;
