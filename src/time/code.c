@@ -61,14 +61,14 @@ static void take_constant(const struct mg_ptx_func *func, const struct mg_ptx_in
     op->latency = 0;
 }
 
-/* Constant memory at a place that is the same for all lanes: into a uniform register (ULDC). */
+/* Constant memory at a place that is the same for all lanes: into a uniform register (ULDC), in as long as LDC takes. */
 static void take_uniform(struct mg_time_op *op)
 {
     op->access = false;
     op->pipe = MG_PIPE_UNIFORM;
     op->slots = 1;
     op->interval = 2;
-    op->latency = 0;
+    op->latency = 30;
 }
 
 /* Parameters at places that a register names lie in constant memory. */

@@ -467,7 +467,7 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     *why = MG_TIME_L1;
     if (a->seen && (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM)) {
         const double missing = MG_MAX(1 - P(CONSTANT_ROOM) / MG_MAX(a->places, 1.0), 0) * a->lines,
-                     takes = a->rounds * P(CONSTANT) + missing * P(CONSTANT_LINE);
+                     takes = P(CONSTANT_REQUEST) + a->rounds * P(CONSTANT) + missing * P(CONSTANT_LINE);
         return take_turn(&x->constants, at, takes) + takes + P(L1_LATENCY);
     }
     if (!a->seen)
