@@ -36,7 +36,8 @@ def profile(margay, nvcc, name, work):
     source = os.path.join(HERE, name + ".cu")
     if not os.path.exists(source):
         source = os.path.join(HERE, "..", "..", "examples", name + ".cu")
-    program, report = os.path.join(work, name), os.path.join(work, name + ".json")
+    program = os.path.join(work, os.path.basename(name))
+    report = program + ".json"
     subprocess.run([nvcc, "-O3", "-arch=sm_90", "-lineinfo", "-o", program, source], check=True)
     subprocess.run([margay, "profile", "--json", report, program], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, timeout=300)
@@ -124,6 +125,7 @@ def main():
     with open(path) as file:
         counters = json.load(file)
     device = counters["programs"]
+    programs = programs or sorted(device)
     with open(os.path.join(HERE, "differs.json")) as file:
         listed = json.load(file)
     known = {(d["program"], d["kernel"], d["metric"]) for d in listed if d["program"] in programs}

@@ -1,9 +1,10 @@
 """test_time.py MARGAY NVCC LADDERS - the model of time held to an H200's and an H100's times: how far off it may be.
 
-Runs time_judge.cu, time_blind.cu and time_fresh.cu, which it compiles, and LADDERS (time_ladders.c, linked with the
+Runs time_judge.cu, time_blind.cu, time_fresh.cu and the programs of third/, which it compiles, and LADDERS (time_ladders.c, linked with the
 collection) under `margay profile --time`, and compares launch by launch. The bounds are a little wider than what
 docs/time.md shows.
 """
+import glob
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import time_data
 import time_samples
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+THIRD = ["third/" + os.path.basename(path)[:-3] for path in sorted(glob.glob(os.path.join(HERE, "third", "*.cu")))]
 # board, data, programs, what may be most, what must be least
 SETS = [
     ("h200", "time_judge", ["time_judge", "time_ladders"],
@@ -25,6 +27,9 @@ SETS = [
     ("h200", "time_fresh", ["time_fresh"],
      {"mean": 0.16, "median": 0.1, "off_twice": 0.05, "read": 0.07, "second": 5.5, "first": 3},
      {"right_order": 0.94, "in_range": 0.82}),
+    ("h200", "time_third", THIRD,
+     {"mean": 0.2, "median": 0.15, "off_twice": 0.05, "read": 0.2, "second": 9, "first": 3.5},
+     {"right_order": 0.93, "in_range": 0.74}),
     ("h100", "time_judge_h100", ["time_judge", "time_ladders"],
      {"mean": 0.11, "median": 0.07, "off_twice": 0.04, "read": 0.1, "second": 6.5, "first": 3.5},
      {"right_order": 0.965, "in_range": 0.9}),
@@ -58,7 +63,8 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         programs = {"time_ladders": ladders}
-        for name in ("time_judge", "time_blind", "time_fresh"):
+        os.mkdir(os.path.join(folder, "third"))
+        for name in ("time_judge", "time_blind", "time_fresh", *THIRD):
             programs[name] = os.path.join(folder, name)
             subprocess.run([nvcc, "-O3", "-std=c++17", "-arch=sm_90", "-lineinfo", "-o", programs[name],
                             os.path.join(HERE, name + ".cu")], check=True)
