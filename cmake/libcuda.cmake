@@ -51,7 +51,12 @@ foreach(version 12 13)
     install(TARGETS mg_nvrtc_${version} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/margay)
 endforeach()
 mg_drop_in(mg_cuda_1 libcuda.so.1 ${PROJECT_SOURCE_DIR}/src/cuda/exports.c "" cu*)
-target_link_libraries(mg_cuda_1 PRIVATE mg_nvjitlink_12 mg_nvjitlink_13 mg_nvrtc_12 mg_nvrtc_13)
+# By the name without a version, as drivers install it, Taichi, Dr.Jit and Halide open it. No link: a wheel holds none, and Python
+# loads it beforehand under its own name.
+mg_drop_in(mg_cuda_0 libcuda.so ${PROJECT_SOURCE_DIR}/src/cuda/exports.c "" cu*)
+foreach(driver mg_cuda_0 mg_cuda_1)
+    target_link_libraries(${driver} PRIVATE mg_nvjitlink_12 mg_nvjitlink_13 mg_nvrtc_12 mg_nvrtc_13)
+endforeach()
 
 # What Triton takes for the assembler, and PyCUDA for the compiler.
 foreach(tool ptxas nvcc)

@@ -116,7 +116,7 @@ def contents(build):
     files = {f"margay/{p.name}": p for p in sorted((TREE / "python/margay").glob("*.py"))}
     files["margay/native/margay"] = build / "margay"
     files["margay/native/libmargay.so.0"] = build / "libmargay.so.0"
-    for library in sorted((build / "lib").glob("lib*.so.*")):
+    for library in sorted([*(build / "lib").glob("lib*.so.*"), build / "lib/libcuda.so"]):
         files[f"margay/native/lib/{library.name}"] = library
     for library in sorted((build / "lib/absent").glob("lib*.so.*")):
         files[f"margay/native/lib/absent/{library.name}"] = library

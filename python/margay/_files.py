@@ -26,4 +26,5 @@ def library():
 
 def runtimes():
     """The CUDA libraries of the simulator, those that others need first."""
-    return sorted((native() / "lib").glob("lib*.so.*"), key=lambda path: (not path.name.startswith("libmargay"), path.name))
+    folder = native() / "lib"
+    return sorted([*folder.glob("lib*.so.*"), folder / "libcuda.so"], key=lambda path: (not path.name.startswith("libmargay"), path.name))

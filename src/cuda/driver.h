@@ -37,6 +37,14 @@ bool mg__cuda_primary_active(const struct cudart_device *device);
         CUDA_ENTER();                     \
         return mg__cuda_done(call);       \
     }
+/* So where no context need be current: what names its device, and what is of a whole pool, library or kernel. */
+#define CUDA_ANYWHERE(name, parameters, call) \
+    int mg__##name parameters;                \
+    int mg__##name parameters                 \
+    {                                         \
+        CUDA_BEGIN();                         \
+        return mg__cuda_done(call);           \
+    }
 
 /* For entries.c and the runtime: names as programs ask for them. */
 struct cuda_api {

@@ -236,11 +236,11 @@ CUDA_SAME(cuGraphAddMemFreeNode, (MG_PLACE, void *at), mg__cudaGraphAddMemFreeNo
 CUDA_SAME(cuGraphMemAllocNodeGetParams, (void *node, struct cu_alloc_node *p),
           mg__cudaGraphMemAllocNodeGetParams(node, p))
 CUDA_SAME(cuGraphMemFreeNodeGetParams, (void *node, void **at), mg__cudaGraphMemFreeNodeGetParams(node, at))
-CUDA_SAME(cuDeviceGetGraphMemAttribute, (int device, int attribute, void *value),
-          mg__cudaDeviceGetGraphMemAttribute(device, attribute, value))
-CUDA_SAME(cuDeviceSetGraphMemAttribute, (int device, int attribute, void *value),
-          mg__cudaDeviceSetGraphMemAttribute(device, attribute, value))
-CUDA_SAME(cuDeviceGraphMemTrim, (int device), mg__cudaDeviceGraphMemTrim(device))
+CUDA_ANYWHERE(cuDeviceGetGraphMemAttribute, (int device, int attribute, void *value),
+              mg__cudaDeviceGetGraphMemAttribute(device, attribute, value))
+CUDA_ANYWHERE(cuDeviceSetGraphMemAttribute, (int device, int attribute, void *value),
+              mg__cudaDeviceSetGraphMemAttribute(device, attribute, value))
+CUDA_ANYWHERE(cuDeviceGraphMemTrim, (int device), mg__cudaDeviceGraphMemTrim(device))
 CUDA_SAME(cuGraphConditionalHandleCreate,
           (uint64_t * handle, void *graph, void *context, unsigned value, unsigned flags),
           ((void)context, mg__cudaGraphConditionalHandleCreate(handle, graph, value, flags)))
@@ -358,7 +358,7 @@ CUDA_SAME(cuStreamBeginCaptureToGraph,
           mg__cudaStreamBeginCaptureToGraph(stream, graph, nodes, edges, n, mode))
 CUDA_SAME(cuStreamEndCapture, (void *stream, struct mg_graph **graph), mg__cudaStreamEndCapture(stream, graph))
 CUDA_SAME(cuStreamIsCapturing, (void *stream, int *status), mg__cudaStreamIsCapturing(stream, status))
-CUDA_SAME(cuThreadExchangeStreamCaptureMode, (int *mode), mg__cudaThreadExchangeStreamCaptureMode(mode))
+CUDA_ANYWHERE(cuThreadExchangeStreamCaptureMode, (int *mode), mg__cudaThreadExchangeStreamCaptureMode(mode))
 CUDA_SAME(cuStreamGetCaptureInfo, (void *stream, int *status, unsigned long long *id),
           mg__cudaStreamGetCaptureInfo(stream, status, id, NULL, NULL, NULL, NULL))
 CUDA_SAME(cuStreamGetCaptureInfo_v2,

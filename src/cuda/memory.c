@@ -122,23 +122,23 @@ int mg__cuMemAllocFromPoolAsync(uint64_t *address, size_t size, struct cudart_po
 }
 
 CUDA_SAME(cuMemFreeAsync, (uint64_t address, void *stream), address ? mg__cudaFreeAsync(at(address), stream) : 0)
-CUDA_SAME(cuDeviceGetDefaultMemPool, (struct cudart_pool * *pool, int device),
-          mg__cudaDeviceGetDefaultMemPool(pool, device))
-CUDA_SAME(cuDeviceGetMemPool, (struct cudart_pool * *pool, int device), mg__cudaDeviceGetMemPool(pool, device))
-CUDA_SAME(cuDeviceSetMemPool, (int device, struct cudart_pool *pool), mg__cudaDeviceSetMemPool(device, pool))
-CUDA_SAME(cuMemPoolCreate, (struct cudart_pool * *pool, const struct cu_pool_properties *properties),
-          properties && properties->allocation == 1 /* pinned */ ? mg__cudaMemPoolCreate(pool, properties)
-                                                                 : CUDA_ERROR_INVALID_VALUE)
-CUDA_SAME(cuMemPoolDestroy, (struct cudart_pool * pool), mg__cudaMemPoolDestroy(pool))
-CUDA_SAME(cuMemPoolSetAttribute, (struct cudart_pool * pool, int attribute, void *value),
-          mg__cudaMemPoolSetAttribute(pool, attribute, value))
-CUDA_SAME(cuMemPoolGetAttribute, (struct cudart_pool * pool, int attribute, void *value),
-          mg__cudaMemPoolGetAttribute(pool, attribute, value))
-CUDA_SAME(cuMemPoolTrimTo, (struct cudart_pool * pool, size_t keep), mg__cudaMemPoolTrimTo(pool, keep))
-CUDA_SAME(cuMemPoolSetAccess, (struct cudart_pool * pool, const struct cu_access_desc *list, size_t count),
-          mg__cudaMemPoolSetAccess(pool, list, count))
-CUDA_SAME(cuMemPoolGetAccess, (int *flags, struct cudart_pool *pool, struct cu_location *location),
-          mg__cudaMemPoolGetAccess(flags, pool, location))
+CUDA_ANYWHERE(cuDeviceGetDefaultMemPool, (struct cudart_pool * *pool, int device),
+              mg__cudaDeviceGetDefaultMemPool(pool, device))
+CUDA_ANYWHERE(cuDeviceGetMemPool, (struct cudart_pool * *pool, int device), mg__cudaDeviceGetMemPool(pool, device))
+CUDA_ANYWHERE(cuDeviceSetMemPool, (int device, struct cudart_pool *pool), mg__cudaDeviceSetMemPool(device, pool))
+CUDA_ANYWHERE(cuMemPoolCreate, (struct cudart_pool * *pool, const struct cu_pool_properties *properties),
+              properties && properties->allocation == 1 /* pinned */ ? mg__cudaMemPoolCreate(pool, properties)
+                                                                     : CUDA_ERROR_INVALID_VALUE)
+CUDA_ANYWHERE(cuMemPoolDestroy, (struct cudart_pool * pool), mg__cudaMemPoolDestroy(pool))
+CUDA_ANYWHERE(cuMemPoolSetAttribute, (struct cudart_pool * pool, int attribute, void *value),
+              mg__cudaMemPoolSetAttribute(pool, attribute, value))
+CUDA_ANYWHERE(cuMemPoolGetAttribute, (struct cudart_pool * pool, int attribute, void *value),
+              mg__cudaMemPoolGetAttribute(pool, attribute, value))
+CUDA_ANYWHERE(cuMemPoolTrimTo, (struct cudart_pool * pool, size_t keep), mg__cudaMemPoolTrimTo(pool, keep))
+CUDA_ANYWHERE(cuMemPoolSetAccess, (struct cudart_pool * pool, const struct cu_access_desc *list, size_t count),
+              mg__cudaMemPoolSetAccess(pool, list, count))
+CUDA_ANYWHERE(cuMemPoolGetAccess, (int *flags, struct cudart_pool *pool, struct cu_location *location),
+              mg__cudaMemPoolGetAccess(flags, pool, location))
 
 /* ---- what a pointer is ---- */
 static int address_range(uint64_t *base, size_t *size, uint64_t address)

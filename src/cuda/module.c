@@ -288,23 +288,23 @@ int mg__cuLibraryUnload(void *handle)
 }
 
 /* A call that the runtime has as well, under its own name and with its own codes, which are the driver's numbers. */
-#define BOTH_SAME(name, parameters, call)                                \
-    CUDA_SAME(cu##name, parameters, call) int mg__cuda##name parameters; \
-    int mg__cuda##name parameters                                        \
-    {                                                                    \
-        CUDART_ENTER();                                                  \
-        return mg__cudart_done(call);                                    \
+#define BOTH_SAME(SAME, name, parameters, call)                     \
+    SAME(cu##name, parameters, call) int mg__cuda##name parameters; \
+    int mg__cuda##name parameters                                   \
+    {                                                               \
+        CUDART_ENTER();                                             \
+        return mg__cudart_done(call);                               \
     }
 
-BOTH_SAME(LibraryGetKernel, (void **kernel, void *library, const char *name),
+BOTH_SAME(CUDA_ANYWHERE, LibraryGetKernel, (void **kernel, void *library, const char *name),
           function(kernel, known(library, true), name))
-BOTH_SAME(LibraryGetGlobal, (uint64_t * address, size_t *size, void *library, const char *name),
+BOTH_SAME(CUDA_SAME, LibraryGetGlobal, (uint64_t * address, size_t *size, void *library, const char *name),
           variable(address, size, known(library, true), name))
-BOTH_SAME(LibraryGetManaged, (uint64_t * address, size_t *size, void *library, const char *name),
+BOTH_SAME(CUDA_ANYWHERE, LibraryGetManaged, (uint64_t * address, size_t *size, void *library, const char *name),
           variable(address, size, known(library, true), name))
-BOTH_SAME(LibraryGetKernelCount, (unsigned *count, void *library),
+BOTH_SAME(CUDA_ANYWHERE, LibraryGetKernelCount, (unsigned *count, void *library),
           count ? list(NULL, 0, count, known(library, true)) : CUDA_ERROR_INVALID_VALUE)
-BOTH_SAME(LibraryEnumerateKernels, (void **kernels, unsigned most, void *library),
+BOTH_SAME(CUDA_ANYWHERE, LibraryEnumerateKernels, (void **kernels, unsigned most, void *library),
           kernels ? list(kernels, most, NULL, known(library, true)) : CUDA_ERROR_INVALID_VALUE)
 
 int mg__cudaLibraryLoadData(void **library, const void *code, const int *jit, void **values, unsigned njit,
@@ -376,12 +376,12 @@ static int owner(void **owner, const void *handle, bool library)
 }
 
 CUDA_SAME(cuKernelGetFunction, (void **function, void *kernel), as_function(function, kernel))
-CUDA_SAME(cuKernelGetLibrary, (void **library, void *kernel), owner(library, kernel, true))
+CUDA_ANYWHERE(cuKernelGetLibrary, (void **library, void *kernel), owner(library, kernel, true))
 CUDA_SAME(cuFuncGetModule, (void **module, void *function), owner(module, function, false))
-CUDA_SAME(cuKernelGetName, (const char **name, void *kernel), mg__cudaFuncGetName(name, kernel))
+CUDA_ANYWHERE(cuKernelGetName, (const char **name, void *kernel), mg__cudaFuncGetName(name, kernel))
 CUDA_SAME(cuFuncGetName, (const char **name, void *function), mg__cudaFuncGetName(name, function))
-CUDA_SAME(cuKernelGetParamInfo, (void *kernel, size_t index, size_t *offset, size_t *size),
-          offset ? mg__cudaFuncGetParamInfo(kernel, index, offset, size) : CUDA_ERROR_INVALID_VALUE)
+CUDA_ANYWHERE(cuKernelGetParamInfo, (void *kernel, size_t index, size_t *offset, size_t *size),
+              offset ? mg__cudaFuncGetParamInfo(kernel, index, offset, size) : CUDA_ERROR_INVALID_VALUE)
 CUDA_SAME(cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size),
           offset ? mg__cudaFuncGetParamInfo(function, index, offset, size) : CUDA_ERROR_INVALID_VALUE)
 CUDA_SAME(cuFuncLoad, (void *function), as_function(&function, function))
@@ -431,9 +431,9 @@ CUDA_SAME(cuFuncSetAttribute, (void *function, int number, int value),
                                                 : mg__cudaFuncSetAttribute(function, number, value))
 CUDA_SAME(cuFuncSetCacheConfig, (void *function, int config), mg__cudaFuncSetCacheConfig(function, config))
 CUDA_SAME(cuFuncSetSharedMemConfig, (void *function, int config), mg__cudaFuncSetSharedMemConfig(function, config))
-CUDA_SAME(cuKernelGetAttribute, (int *value, int number, void *kernel, int device),
-          mg__cudart_at(device) ? get_attribute(value, number, kernel) : CUDA_ERROR_INVALID_DEVICE)
-CUDA_SAME(cuKernelSetAttribute, (int number, int value, void *kernel, int device),
-          mg__cudaKernelSetAttributeForDevice(kernel, number, value, device))
-CUDA_SAME(cuKernelSetCacheConfig, (void *kernel, int config, int device),
-          mg__cudart_at(device) ? mg__cudaFuncSetCacheConfig(kernel, config) : CUDA_ERROR_INVALID_DEVICE)
+CUDA_ANYWHERE(cuKernelGetAttribute, (int *value, int number, void *kernel, int device),
+              mg__cudart_at(device) ? get_attribute(value, number, kernel) : CUDA_ERROR_INVALID_DEVICE)
+CUDA_ANYWHERE(cuKernelSetAttribute, (int number, int value, void *kernel, int device),
+              mg__cudaKernelSetAttributeForDevice(kernel, number, value, device))
+CUDA_ANYWHERE(cuKernelSetCacheConfig, (void *kernel, int config, int device),
+              mg__cudart_at(device) ? mg__cudaFuncSetCacheConfig(kernel, config) : CUDA_ERROR_INVALID_DEVICE)

@@ -3,6 +3,63 @@
  */
 #include "check.h"
 
+#include <dlfcn.h>
+
+/* What names its device, and what is of a pool or a library, needs no context: Taichi asks before it makes one. */
+static void without_context(void)
+{
+    CUmemoryPool pool = NULL, own = NULL;
+    CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    cuuint64_t threshold = 1 << 20, kept = 0;
+    CUlibrary library, owner = NULL;
+    CUkernel kernel = NULL;
+    CUcontext none = NULL;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    int threads = 0;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept));
+    TRUE(kept == threshold);
+    OK(cuMemPoolCreate(&own, &properties));
+    OK(cuDeviceSetMemPool(0, own));
+    OK(cuDeviceGetMemPool(&pool, 0));
+    TRUE(pool == own);
+    OK(cuMemPoolDestroy(own));
+    OK(cuDeviceGraphMemTrim(0));
+    OK(cuLibraryLoadData(&library, PTX, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "saxpy"));
+    OK(cuKernelGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, 0));
+    OK(cuKernelGetLibrary(&owner, kernel));
+    TRUE(threads == 1024 && owner == library);
+    OK(cuLibraryUnload(library));
+    OK(cuThreadExchangeStreamCaptureMode(&mode));
+    OK(cuThreadExchangeStreamCaptureMode(&mode));
+    OK(cuCtxGetCurrent(&none));
+    TRUE(!none);
+}
+
+/* The library by the name without a version, and what it has for graphics: asked for, and not there when it is called.
+ */
+static void by_name(void)
+{
+    void *library = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
+    CUresult (*version)(int *) = NULL, (*buffer)(CUgraphicsResource *, unsigned, unsigned) = NULL;
+    int here = 0, there = 0;
+    TRUE(library);
+    if (!library)
+        return;
+    *(void **)&version = dlsym(library, "cuDriverGetVersion");
+    *(void **)&buffer = dlsym(library, "cuGraphicsGLRegisterBuffer");
+    TRUE(version && buffer);
+    if (!version || !buffer)
+        return;
+    OK(cuDriverGetVersion(&here));
+    OK(version(&there));
+    TRUE(here == there);
+    WANT(CUDA_ERROR_NOT_SUPPORTED, buffer(NULL, 0, 0));
+}
+
 static void early(void)
 {
     CUdevice d;
@@ -142,6 +199,8 @@ int main(void)
     CUcontext context, other;
     CUdeviceptr p;
     early();
+    without_context();
+    by_name();
     OK(cuDeviceGet(&d, 0));
     OK(cuCtxCreate(&context, NULL, 0, d));
     work();

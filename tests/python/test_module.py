@@ -301,6 +301,13 @@ class Process(unittest.TestCase):
             print(len(ours()) > 0)
             """), "0\nTrue\n")
 
+    def test_driver_by_both_of_its_names(self):
+        self.assertEqual(self.python("""\
+            margay.start()
+            for name in ("libcuda.so", "libcuda.so.1"):
+                print(ctypes.CDLL(name).cuInit(0))
+            """), "0\n0\n")
+
     def test_another_driver_that_is_there_already(self):
         (self.path / "none.c").write_text("int none;\n")
         subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", "libcuda.so.1", "none.c"], cwd=self.path, check=True)
