@@ -165,8 +165,11 @@ static int resource(const struct cu_driver_resource *p, struct cu_resource_desc 
 }
 
 /* Whether integers are read as they are: without the flag, those of 8 and 16 bits are parts of the largest. */
-static bool small_integers(const struct cu_resource_desc *r)
+static bool small_integers(const struct cu_resource_desc *r, const struct cu_view_desc *view)
 {
+    struct cu_channel_desc viewed;
+    if (view && mg__cudart_view_channels(view, &viewed))
+        return viewed.format != MG_TEXEL_FLOAT && viewed.x < 32;
     const struct cudart_mipmap *m = r->type == CU_RESOURCE_MIPMAPPED ? mg__cudart_mipmap_known(r->array) : NULL;
     const struct cudart_array *a = m                              ? m->levels[0]
                                    : r->type == CU_RESOURCE_ARRAY ? mg__cudart_array_known(r->array)
@@ -178,14 +181,14 @@ static bool small_integers(const struct cu_resource_desc *r)
 }
 
 static int make_texture(uint64_t *object, const struct cu_driver_resource *p, const struct cu_driver_texture *d,
-                        const void *view)
+                        const struct cu_view_desc *view)
 {
     struct cu_resource_desc r;
     int error = object && p && d ? resource(p, &r) : CUDA_ERROR_INVALID_VALUE;
     if (error)
         return error;
     struct cu_texture_desc t = {.filter = d->filter,
-                                .read = !(d->flags & READ_AS_INTEGER) && small_integers(&r),
+                                .read = !(d->flags & READ_AS_INTEGER) && small_integers(&r, view),
                                 .srgb = (d->flags & SRGB) != 0,
                                 .normalized = (d->flags & NORMALIZED) != 0};
     memcpy(t.address, d->address, sizeof(t.address));
@@ -206,8 +209,11 @@ static int make_surface(uint64_t *object, const struct cu_driver_resource *p)
 }
 
 CUDA_SAME(cuTexObjectCreate,
-          (uint64_t * object, const struct cu_driver_resource *p, const struct cu_driver_texture *d, const void *view),
+          (uint64_t * object, const struct cu_driver_resource *p, const struct cu_driver_texture *d,
+           const struct cu_view_desc *view),
           make_texture(object, p, d, view))
+CUDA_SAME(cuTexObjectGetResourceViewDesc, (struct cu_view_desc * view, uint64_t object),
+          mg__cudaGetTextureObjectResourceViewDesc(view, object))
 CUDA_SAME(cuTexObjectDestroy, (uint64_t object), mg__cudaDestroyTextureObject(object))
 CUDA_SAME(cuSurfObjectCreate, (uint64_t * object, const struct cu_driver_resource *p), make_surface(object, p))
 CUDA_SAME(cuSurfObjectDestroy, (uint64_t object), mg__cudaDestroySurfaceObject(object))

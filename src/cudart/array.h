@@ -64,8 +64,18 @@ struct cu_texture_desc { /* cudaTextureDesc */
     float mip_bias, mip_least, mip_most;
     int no_trilinear, seamless;
 };
+struct cu_view_desc { /* cudaResourceViewDesc, CUDA_RESOURCE_VIEW_DESC */
+    int format;       /* 0: the array's own */
+    size_t width, height, depth;
+    unsigned first_level, last_level, first_layer, last_layer; /* behind them some have reserved words */
+};
+/* What its texels are read as; false: the array's own, or no format of channels. */
+bool mg__cudart_view_channels(const struct cu_view_desc *view, struct cu_channel_desc *channels);
 int mg__cudaCreateTextureObject(uint64_t *object, const struct cu_resource_desc *r, const struct cu_texture_desc *t,
-                                const void *view);
+                                const struct cu_view_desc *view);
+int mg__cudaGetTextureObjectResourceDesc(struct cu_resource_desc *r, uint64_t object);
+int mg__cudaGetTextureObjectTextureDesc(struct cu_texture_desc *d, uint64_t object);
+int mg__cudaGetTextureObjectResourceViewDesc(struct cu_view_desc *view, uint64_t object);
 int mg__cudaDestroyTextureObject(uint64_t object);
 int mg__cudaCreateSurfaceObject(uint64_t *object, const struct cu_resource_desc *r);
 int mg__cudaDestroySurfaceObject(uint64_t object);

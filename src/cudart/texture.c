@@ -1,5 +1,5 @@
 /* texture.c - texture and surface objects: what a program asks for, held to the documents, as the engine's
- * (simt/texture.h). Views of resources and sRGB are refused by name; references went with CUDA 12.
+ * (simt/texture.h). Compressed blocks and sRGB are refused by name; references went with CUDA 12.
  */
 #include "cudart/array.h"
 
@@ -11,6 +11,8 @@ struct object {
     bool surface;
     struct cu_resource_desc resource;
     struct cu_texture_desc texture;
+    struct cu_view_desc view;
+    bool viewed;
 };
 static struct object *objects;
 
@@ -113,6 +115,53 @@ static int of_resource(struct mg_texture *t, const struct cu_resource_desc *r)
     }
 }
 
+/* ---- views ---- */
+enum { VIEW_OWN, VIEW_U8, VIEW_F16 = 19, VIEW_F32 = 22, VIEW_BLOCKS = 25 /* and above: compressed */ };
+
+/* Numbered one, two and four channels of a type after another: u8, s8, u16, s16, u32, s32, f16, f32. */
+bool mg__cudart_view_channels(const struct cu_view_desc *view, struct cu_channel_desc *channels)
+{
+    if (view->format < VIEW_U8 || view->format >= VIEW_BLOCKS)
+        return false;
+    const int type = (view->format - VIEW_U8) / 3, count = (view->format - VIEW_U8) % 3;
+    const int bits = view->format >= VIEW_F32 ? 32 : view->format >= VIEW_F16 ? 16 : 8 << type / 2;
+    *channels = (struct cu_channel_desc){bits, count ? bits : 0, count > 1 ? bits : 0, count > 1 ? bits : 0,
+                                         view->format >= VIEW_F16 ? MG_TEXEL_FLOAT
+                                         : type % 2               ? MG_TEXEL_SIGNED
+                                                                  : MG_TEXEL_UNSIGNED};
+    return true;
+}
+
+/* Some levels and layers of an array, or its texels as another type. Its size stays. */
+static int set_view(struct mg_texture *t, const struct cu_view_desc *v, int resource, bool cube)
+{
+    const unsigned levels = MG_MAX(t->levels, 1), layers = t->layered ? t->depth : 1;
+    const uint64_t texel = (uint64_t)t->bits * t->channels;
+    struct cu_channel_desc channels;
+    if (v->format >= VIEW_BLOCKS)
+        return mg__cudart_missing("cudaCreateTextureObject with a view of compressed blocks");
+    if (v->format < VIEW_OWN || (resource != CU_RESOURCE_ARRAY && resource != CU_RESOURCE_MIPMAPPED))
+        return INVALID;
+    if (v->first_level > v->last_level || v->last_level >= levels || v->first_layer > v->last_layer ||
+        v->last_layer >= layers || (cube && (v->last_layer - v->first_layer + 1) % 6))
+        return INVALID;
+    if (levels > 1 && (v->first_layer || v->last_layer + 1 < layers))
+        return mg__cudart_missing("cudaCreateTextureObject with a view of some layers of a mipmap");
+    if (mg__cudart_view_channels(v, &channels)) {
+        set_channels(t, &channels);
+        if (texel != (uint64_t)t->bits * t->channels || v->width != t->width || MG_MAX(v->height, 1) != t->height ||
+            (t->volume && v->depth != t->depth))
+            return INVALID;
+    }
+    *t = mg__texture_level(t, v->first_level);
+    t->levels = (uint8_t)(levels > 1 ? v->last_level - v->first_level + 1 : 0);
+    if (t->layered) {
+        t->base += v->first_layer * t->slice;
+        t->depth = v->last_layer - v->first_layer + 1;
+    }
+    return 0;
+}
+
 /* ---- how it is read ---- */
 static int set_reading(struct mg_texture *t, const struct cu_texture_desc *d, bool cube)
 {
@@ -147,7 +196,7 @@ static int set_reading(struct mg_texture *t, const struct cu_texture_desc *d, bo
 }
 
 static int keep(const struct mg_texture *t, const struct cu_resource_desc *r, const struct cu_texture_desc *d,
-                uint64_t *handle)
+                const struct cu_view_desc *view, uint64_t *handle)
 {
     struct object *o = calloc(1, sizeof(*o));
     if (!o || mg__texture_make(mg__cudart_here()->device->simt, t, handle)) {
@@ -157,6 +206,9 @@ static int keep(const struct mg_texture *t, const struct cu_resource_desc *r, co
     *o = (struct object){.handle = *handle, .device = mg__cudart_here(), .surface = t->surface, .resource = *r};
     if (d)
         o->texture = *d;
+    o->viewed = view != NULL;
+    if (view)
+        o->view = *view;
     mg__cudart_lock();
     o->next = objects;
     objects = o;
@@ -165,23 +217,23 @@ static int keep(const struct mg_texture *t, const struct cu_resource_desc *r, co
 }
 
 int mg__cudaCreateTextureObject(uint64_t *object, const struct cu_resource_desc *r, const struct cu_texture_desc *d,
-                                const void *view)
+                                const struct cu_view_desc *view)
 {
     struct mg_texture t;
     CUDART_ENTER();
     if (!object || !r || !d)
         return mg__cudart_done(object && r ? cudaErrorInvalidResourceHandle : INVALID);
-    if (view)
-        return mg__cudart_missing("cudaCreateTextureObject with a view of its resource");
     int error = of_resource(&t, r);
     const struct cudart_array *a = error                              ? NULL
                                    : r->type == CU_RESOURCE_ARRAY     ? mg__cudart_array_known(r->array)
                                    : r->type == CU_RESOURCE_MIPMAPPED ? mg__cudart_mipmap_known(r->array)->levels[0]
                                                                       : NULL;
     const bool cube = a && a->flags & CU_ARRAY_CUBE;
+    if (!error && view)
+        error = set_view(&t, view, r->type, cube);
     if (!error)
         error = set_reading(&t, d, cube);
-    return mg__cudart_done(error ? error : keep(&t, r, d, object));
+    return mg__cudart_done(error ? error : keep(&t, r, d, view, object));
 }
 
 /* Kernels write it unseen: to the checks it is written from now on. */
@@ -206,7 +258,7 @@ int mg__cudaCreateSurfaceObject(uint64_t *object, const struct cu_resource_desc 
     t.surface = true;
     if (!error)
         tell_written(&t);
-    return mg__cudart_done(error ? error : keep(&t, r, NULL, object));
+    return mg__cudart_done(error ? error : keep(&t, r, NULL, NULL, object));
 }
 
 static int destroy(uint64_t handle, bool surface)
@@ -237,7 +289,8 @@ int mg__cudaDestroySurfaceObject(uint64_t object)
 }
 
 /* ---- asked ---- */
-static int ask(uint64_t handle, bool surface, struct cu_resource_desc *r, struct cu_texture_desc *d)
+static int ask(uint64_t handle, bool surface, struct cu_resource_desc *r, struct cu_texture_desc *d,
+               struct cu_view_desc *view)
 {
     mg__cudart_lock();
     const struct object *o = *find(handle, surface);
@@ -245,24 +298,33 @@ static int ask(uint64_t handle, bool surface, struct cu_resource_desc *r, struct
         *r = o->resource;
     if (o && d)
         *d = o->texture;
+    if (o && o->viewed && view)
+        *view = o->view;
+    const bool there = o && (o->viewed || !view);
     mg__cudart_unlock();
-    return o ? 0 : INVALID;
+    return there ? 0 : INVALID;
 }
 
 int mg__cudaGetTextureObjectResourceDesc(struct cu_resource_desc *r, uint64_t object)
 {
     CUDART_ENTER();
-    return mg__cudart_done(r ? ask(object, false, r, NULL) : INVALID);
+    return mg__cudart_done(r ? ask(object, false, r, NULL, NULL) : INVALID);
 }
 
 int mg__cudaGetTextureObjectTextureDesc(struct cu_texture_desc *d, uint64_t object)
 {
     CUDART_ENTER();
-    return mg__cudart_done(d ? ask(object, false, NULL, d) : INVALID);
+    return mg__cudart_done(d ? ask(object, false, NULL, d, NULL) : INVALID);
+}
+
+int mg__cudaGetTextureObjectResourceViewDesc(struct cu_view_desc *view, uint64_t object)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(view ? ask(object, false, NULL, NULL, view) : INVALID);
 }
 
 int mg__cudaGetSurfaceObjectResourceDesc(struct cu_resource_desc *r, uint64_t object)
 {
     CUDART_ENTER();
-    return mg__cudart_done(r ? ask(object, true, r, NULL) : INVALID);
+    return mg__cudart_done(r ? ask(object, true, r, NULL, NULL) : INVALID);
 }

@@ -67,6 +67,18 @@ int main(void)
     for (int x = 0; x < 7; x++) /* half-way between two texels of the second row */
         TRUE(got[x][0] == (float)x + 10.5f && got[x][1] == (float)-x - 0.5f);
     OK(cuTexObjectDestroy(texture));
+    /* its bits as integers, without a filter: the kernel takes them for what they are */
+    CUDA_RESOURCE_VIEW_DESC bits = {.format = CU_RES_VIEW_FORMAT_UINT_2X32, .width = W, .height = H}, asked;
+    how.filterMode = CU_TR_FILTER_MODE_POINT;
+    how.flags = CU_TRSF_READ_AS_INTEGER;
+    OK(cuTexObjectCreate(&texture, &resource, &how, &bits));
+    OK(cuLaunchKernel(reads, 1, 1, 1, 7, 1, 1, 0, NULL, args, NULL));
+    OK(cuMemcpyDtoH(got, out, sizeof(got)));
+    for (int x = 0; x < 7; x++)
+        TRUE(got[x][0] == (float)x + 11 && got[x][1] == (float)-x - 1);
+    OK(cuTexObjectGetResourceViewDesc(&asked, texture));
+    TRUE(asked.format == bits.format && asked.width == W && asked.height == H);
+    OK(cuTexObjectDestroy(texture));
     OK(cuSurfObjectCreate(&surface, &resource));
     void *surface_args[] = {&surface};
     OK(cuLaunchKernel(writes, H, 1, 1, W, 1, 1, 0, NULL, surface_args, NULL));
