@@ -252,8 +252,8 @@ CUDA_SAME(cuGraphBatchMemOpNodeSetParams, (void *node, const struct cu_batch_nod
           mg__cudaGraphBatchMemOpNodeSetParams(node, p))
 CUDA_SAME(cuGraphExecBatchMemOpNodeSetParams, (void *exec, void *node, const struct cu_batch_node *p),
           mg__cudaGraphExecBatchMemOpNodeSetParams(exec, node, p))
-CUDA_SAME(cuGraphCreate, (void **graph, unsigned flags), mg__cudaGraphCreate(graph, flags))
-CUDA_SAME(cuGraphDestroy, (void *graph), mg__cudaGraphDestroy(graph))
+CUDA_ANYWHERE(cuGraphCreate, (void **graph, unsigned flags), mg__cudaGraphCreate(graph, flags))
+CUDA_ANYWHERE(cuGraphDestroy, (void *graph), mg__cudaGraphDestroy(graph))
 CUDA_SAME(cuGraphDestroyNode, (void *node), mg__cudaGraphDestroyNode(node))
 CUDA_SAME(cuGraphClone, (void **clone, void *graph), mg__cudaGraphClone(clone, graph))
 CUDA_SAME(cuGraphNodeFindInClone, (void **found, void *node, void *clone),
@@ -264,7 +264,7 @@ CUDA_SAME(cuGraphHostNodeGetParams, (void *node, struct cu_host_node *p), mg__cu
 CUDA_SAME(cuGraphHostNodeSetParams, (void *node, const struct cu_host_node *p), mg__cudaGraphHostNodeSetParams(node, p))
 CUDA_SAME(cuGraphExecHostNodeSetParams, (void *exec, void *node, const struct cu_host_node *p),
           mg__cudaGraphExecHostNodeSetParams(exec, node, p))
-CUDA_SAME(cuGraphAddEmptyNode, (MG_PLACE), mg__cudaGraphAddEmptyNode(PLACED))
+CUDA_ANYWHERE(cuGraphAddEmptyNode, (MG_PLACE), mg__cudaGraphAddEmptyNode(PLACED))
 CUDA_SAME(cuGraphAddChildGraphNode, (MG_PLACE, void *child), mg__cudaGraphAddChildGraphNode(PLACED, child))
 CUDA_SAME(cuGraphChildGraphNodeGetGraph, (void *node, void **graph), mg__cudaGraphChildGraphNodeGetGraph(node, graph))
 CUDA_SAME(cuGraphExecChildGraphNodeSetParams, (void *exec, void *node, void *child),

@@ -380,8 +380,8 @@ CUDA_ANYWHERE(cuKernelGetLibrary, (void **library, void *kernel), owner(library,
 CUDA_SAME(cuFuncGetModule, (void **module, void *function), owner(module, function, false))
 CUDA_ANYWHERE(cuKernelGetName, (const char **name, void *kernel), mg__cudaFuncGetName(name, kernel))
 CUDA_SAME(cuFuncGetName, (const char **name, void *function), mg__cudaFuncGetName(name, function))
-CUDA_ANYWHERE(cuKernelGetParamInfo, (void *kernel, size_t index, size_t *offset, size_t *size),
-              offset ? mg__cudaFuncGetParamInfo(kernel, index, offset, size) : CUDA_ERROR_INVALID_VALUE)
+CUDA_SAME(cuKernelGetParamInfo, (void *kernel, size_t index, size_t *offset, size_t *size),
+          offset ? mg__cudaFuncGetParamInfo(kernel, index, offset, size) : CUDA_ERROR_INVALID_VALUE)
 CUDA_SAME(cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size),
           offset ? mg__cudaFuncGetParamInfo(function, index, offset, size) : CUDA_ERROR_INVALID_VALUE)
 CUDA_SAME(cuFuncLoad, (void *function), as_function(&function, function))

@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 
-/* What names its device, and what is of a pool or a library, needs no context: Taichi asks before it makes one. */
+/* What names its device, and what is of a pool, a library or a graph, needs no context, as an H200's driver (580) has
+ * it: Taichi asks before it makes one.
+ */
 static void without_context(void)
 {
     CUmemoryPool pool = NULL, own = NULL;
@@ -16,6 +18,10 @@ static void without_context(void)
     CUkernel kernel = NULL;
     CUcontext none = NULL;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    size_t offset = 0, size = 0;
     int threads = 0;
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
@@ -32,9 +38,13 @@ static void without_context(void)
     OK(cuKernelGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, 0));
     OK(cuKernelGetLibrary(&owner, kernel));
     TRUE(threads == 1024 && owner == library);
+    WANT(CUDA_ERROR_INVALID_CONTEXT, cuKernelGetParamInfo(kernel, 0, &offset, &size));
     OK(cuLibraryUnload(library));
     OK(cuThreadExchangeStreamCaptureMode(&mode));
-    OK(cuThreadExchangeStreamCaptureMode(&mode));
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+    WANT(CUDA_ERROR_INVALID_CONTEXT, cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
     OK(cuCtxGetCurrent(&none));
     TRUE(!none);
 }
