@@ -6,6 +6,7 @@
  */
 #include "device_cmd.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,6 +35,24 @@ static int run(const char *ptxas, const char *device, const char *from, const ch
     return status;
 }
 
+/* `a` or `f` of the PTX's target: ptxas takes such PTX for a device of that letter alone. 0: it has none. */
+static char target_letter(const char *text, size_t length)
+{
+    static const char word[] = ".target";
+    for (const char *at = text; (at = memmem(at, length - (size_t)(at - text), word, sizeof(word) - 1)) != NULL; at++) {
+        size_t i = (size_t)(at - text) + sizeof(word) - 1;
+        if (at > text && at[-1] != '\n')
+            continue; /* in a comment, say */
+        while (i < length && (text[i] == ' ' || text[i] == '\t'))
+            i++;
+        i += length - i > 3 && !memcmp(text + i, "sm_", 3) ? 3 : 0;
+        while (i < length && isdigit((unsigned char)text[i]))
+            i++;
+        return i < length && (text[i] == 'a' || text[i] == 'f') ? text[i] : 0;
+    }
+    return 0;
+}
+
 enum mg_status mg__ptxas(const char *text, size_t length, unsigned cc, struct mg_arena *arena,
                          struct mg_program *program, struct mg_diag *diag)
 {
@@ -47,7 +66,8 @@ enum mg_status mg__ptxas(const char *text, size_t length, unsigned cc, struct mg
         return mg__diag_set(diag, MG_ERR_IO, "no temporary folder: %s", strerror(errno));
     snprintf(from, sizeof(from), "%.*s/k.ptx", (int)sizeof(from) - 16, dir);
     snprintf(to, sizeof(to), "%.*s/k.cubin", (int)sizeof(to) - 16, dir);
-    snprintf(device, sizeof(device), "sm_%u", cc);
+    const char letter[2] = {target_letter(text, length)};
+    snprintf(device, sizeof(device), "sm_%u%s", cc, letter);
     FILE *file = fopen(from, "we");
     bool written = file && fwrite(text, 1, length, file) == length;
     if (file && fclose(file) != 0)

@@ -341,10 +341,13 @@ class Device(unittest.TestCase):
         self.nvcc("-arch=compute_90", "-ptx", "-o", "k.ptx", "k.cu")
         self.nvcc("-gencode=arch=compute_90,code=compute_90", "-DMAIN", "-o", "ptx_only", "k.cu")
         self.nvcc("-gencode=arch=compute_80,code=[sm_80,compute_80]", "-DMAIN", "-o", "older", "k.cu") # 9.0 compiles its PTX
+        # ptxas takes PTX for sm_90a for sm_90a alone
+        self.nvcc("-gencode=arch=compute_90a,code=compute_90a", "-DMAIN", "-o", "letter", "k.cu")
+        self.nvcc("-arch=compute_90a", "-ptx", "-o", "letter.ptx", "k.cu")
         want = None
         for file, source in [("program", "machine code for 9.0"), ("k.cubin", "machine code for 9.0"), ("k.fatbin", "machine code for 9.0"),
                              ("k.cu", "machine code for 9.0"), ("k.ptx", "ptxas for 9.0"), ("ptx_only", "ptxas for 9.0"),
-                             ("older", "ptxas for 9.0")]:
+                             ("older", "ptxas for 9.0"), ("letter", "ptxas for 9.0"), ("letter.ptx", "ptxas for 9.0")]:
             got = sorted(self.json("occupancy", "--kernel", self.path(file))["kernels"], key=lambda k: k["kernel"])
             self.assertEqual({k.pop("regs_from") for k in got}, {source}, file)
             want = want or got
