@@ -2,12 +2,13 @@
  * status.
  *
  * The line comes from the program's debug information, as binutils' addr2line reads it; without either it is not known.
- * Whether the status is looked at is told by the instruction behind the call: most often it tests or keeps the register
- * that the status comes in, or it belongs to a wrapper that returns it to its own caller. Where that does not say, what
- * the program does later tells: cudaGetLastError, or the error's name or text asked for.
+ * Whether the status is looked at is told by the code behind the call (status.c), or behind the call of a wrapper that
+ * returns it. Where that loses it, what the program does later tells: cudaGetLastError, or the error's name or text
+ * asked for.
  */
 #define _GNU_SOURCE
 #include "cudart/cudart.h"
+#include "cudart/status.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,51 +19,13 @@
 
 enum { FRAMES = 24, SHOWN = MG_CHECK_FRAMES };
 
-#if defined(__x86_64__)
-/* Whether the instruction reads %eax. */
-static bool looks(const uint8_t *i)
-{
-    if (*i == 0x41 && i[1] == 0x89) /* mov %eax, %r8d … */
-        i++;
-    switch (*i) {
-    case 0x85: /* test %eax, … */
-    case 0x39: /* cmp */
-    case 0x89: /* mov %eax, … */
-        return (i[1] >> 3 & 7) == 0;
-    case 0x3d: /* cmp $…, %eax */
-        return true;
-    case 0x83: /* cmp $…, %eax */
-        return i[1] == 0xf8;
-    default:
-        return false;
-    }
-}
-/* Whether a function ends here, and returns what it was given: a wrapper, such as the templates of cuda_runtime.h. */
-static bool returns(const uint8_t *i)
-{
-    return *i == 0xc3 || *i == 0xc9 || *i == 0x5d || *i == 0x5b || /* ret, leave, pop */
-           (*i == 0x48 && i[1] == 0x83 && i[2] == 0xc4);           /* add $…, %rsp */
-}
-#else
-static bool looks(const uint8_t *i)
-{
-    (void)i;
-    return false;
-}
-static bool returns(const uint8_t *i)
-{
-    (void)i;
-    return false;
-}
-#endif
-
 /* The frames of the program above this library: how many. */
 static int program_frames(void *frames[SHOWN])
 {
     void *at[FRAMES];
     Dl_info own, other;
     int n = backtrace(at, FRAMES), count = 0;
-    if (!dladdr((void *)looks, &own))
+    if (!dladdr((void *)program_frames, &own))
         return 0;
     for (int k = 0; k < n && count < SHOWN; k++) {
         if (!dladdr(at[k], &other) || !other.dli_fname)
@@ -174,9 +137,9 @@ void mg__cudart_failed(int error, const char *name)
                                   : MG_CHECK_CALL_FAILED;
     int n = program_frames(frames);
     int k = 0;
-    while (k + 1 < n && returns(frames[k]))
-        k++;
-    if (kind == MG_CHECK_CALL_FAILED && n && looks(frames[k]))
+    while (k + 1 < n && mg__cudart_status_use(frames[k]) == MG_STATUS_RETURNED)
+        k++; /* a wrapper, such as the templates of cuda_runtime.h */
+    if (kind == MG_CHECK_CALL_FAILED && n && mg__cudart_status_use(frames[k]) == MG_STATUS_READ)
         return;
     uint32_t line = 0;
     file[0] = 0;
