@@ -81,7 +81,9 @@ def _packages():
     cache = os.environ.get("MARGAY_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "margay")
     yield ("CUPY_CACHE_IN_MEMORY", "1") if cache == "off" else ("CUPY_CACHE_DIR", os.path.join(cache, "cupy"))
+    yield ("TILELANG_DISABLE_CACHE", "1") if cache == "off" else ("TILELANG_CACHE_DIR", os.path.join(cache, "tilelang"))
     yield "CUPY_ACCELERATORS", ""
+    yield "TILELANG_EXECUTION_BACKEND", "nvrtc"
 
 
 def _remove(path, pid):

@@ -49,6 +49,10 @@ int mg__cmd_env(int argc, char **argv)
         "CUPY_CACHE_DIR",
         "CUPY_CACHE_IN_MEMORY",
         "CUPY_ACCELERATORS",
+        "TILELANG_EXECUTION_BACKEND",
+        "TILELANG_CACHE_DIR",
+        "TILELANG_DISABLE_CACHE",
+        "CUDA_HOME",
     };
     struct mg_cli_options options;
     bool lines = false;

@@ -425,6 +425,31 @@ static void suffix_path(const char *name, const char *value)
     mg__strbuf_free(&text);
 }
 
+/* The toolkit that the program would find by the nvcc in its path, before ours stands in front of it: PyTorch and
+ * TileLang take the folder above nvcc's for one. They ask CUDA_HOME first.
+ */
+static void set_toolkit(void)
+{
+    const char *home = getenv("CUDA_HOME"), *path = getenv("CUDA_PATH");
+    char nvcc[PATH_MAX], real[PATH_MAX], header[PATH_MAX + 32];
+    int why;
+    if ((home && home[0]) || (path && path[0]) || !mg__find_program("nvcc", nvcc, sizeof(nvcc), &why) ||
+        !realpath(nvcc, real))
+        return;
+    char *const found[] = {nvcc, real}; /* a link to it, as a wheel may have, stands beside no headers */
+    for (size_t i = 0; i < MG_COUNT(found); i++) {
+        for (int up = 0; up < 2; up++) {
+            char *slash = strrchr(found[i], '/');
+            *(slash ? slash : found[i]) = '\0';
+        }
+        snprintf(header, sizeof(header), "%s/include/cuda_runtime.h", found[i]);
+        if (found[i][0] == '/' && access(header, R_OK) == 0) {
+            setenv("CUDA_HOME", found[i], 1);
+            return;
+        }
+    }
+}
+
 /* What packages of Python have settings for, so that they hand us what we can run. The user's own settings stay. */
 static void set_packages(const char *libdir)
 {
@@ -432,6 +457,7 @@ static void set_packages(const char *libdir)
     snprintf(text, sizeof(text), "%s/tools/ptxas", libdir); /* Triton hands the driver what its assembler makes */
     setenv("TRITON_PTXAS_PATH", text, 0);
     setenv("TRITON_PTXAS_BLACKWELL_PATH", text, 0);
+    set_toolkit();
     snprintf(text, sizeof(text), "%s/tools", libdir); /* and PyCUDA what nvcc makes */
     prefix_path("PATH", text);
     /* CuPy keeps what NVRTC made: here PTX, and machine code where it ran on a GPU. And its reductions come in two
@@ -440,10 +466,16 @@ static void set_packages(const char *libdir)
         *strrchr(text, '/') = '\0';
         strcat(text, "/cupy");
         setenv("CUPY_CACHE_DIR", text, 0);
+        strcpy(strrchr(text, '/'), "/tilelang");
+        setenv("TILELANG_CACHE_DIR", text, 0);
     } else {
         setenv("CUPY_CACHE_IN_MEMORY", "1", 0);
+        setenv("TILELANG_DISABLE_CACHE", "1", 0);
     }
     setenv("CUPY_ACCELERATORS", "", 0);
+    /* TileLang has nvcc make machine code, by CUDA_HOME, unless it is told to ask NVRTC. It keeps what was made, too.
+     */
+    setenv("TILELANG_EXECUTION_BACKEND", "nvrtc", 0);
     /* Python takes an NVRTC that the process has, and else looks beside its packages: for programs that compile before
      * they call the driver, which would bring ours. */
     for (unsigned version = 13; version >= 12; version--) {

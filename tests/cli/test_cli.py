@@ -677,6 +677,11 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
         off = self.margay("env", "--lines", MARGAY_CACHE="off", CUPY_ACCELERATORS="cub").out
         self.assertIn("CUPY_CACHE_IN_MEMORY=1\nCUPY_ACCELERATORS=cub\n", off)
         self.assertNotIn("CUPY_CACHE_DIR", off)
+        # So with TileLang, which is told to compile with NVRTC.
+        self.assertIn("TILELANG_EXECUTION_BACKEND=nvrtc\nTILELANG_CACHE_DIR=/k/tilelang\n",
+                      self.margay("env", "--lines", MARGAY_CACHE="/k").out)
+        off = self.margay("env", "--lines", MARGAY_CACHE="off", TILELANG_EXECUTION_BACKEND="cython").out
+        self.assertIn("TILELANG_EXECUTION_BACKEND=cython\nTILELANG_DISABLE_CACHE=1\n", off)
         self.check(self.margay("env", "program"), 2)
         self.assertIn("usage: eval", self.margay("env", "--help").out)
 
@@ -799,6 +804,24 @@ exit {status}
         self.assertIn("a warning\n", r.err)
         self.assertIn("a line on standard output\n", r.err)
         self.assertEqual([n for n in os.listdir(self.dir) if n.startswith("margay-")], [])
+
+    def test_toolkit_of_the_nvcc_in_the_path(self):
+        """Ours stands before it, and what looks for the folder above would find Margay's."""
+        for folder in ("kit/bin", "kit/include", "links"):
+            os.makedirs(os.path.join(self.dir, folder))
+        os.rename(self.fake_nvcc(), os.path.join(self.dir, "kit/bin/nvcc"))
+        os.symlink("../kit/bin/nvcc", os.path.join(self.dir, "links/nvcc"))
+        kit = os.path.realpath(os.path.join(self.dir, "kit"))
+
+        def home(folder, **env):
+            env = {"CUDA_HOME": "", "CUDA_PATH": "", **env, "PATH": f"{self.dir}/{folder}:/usr/bin:/bin"}
+            return [line for line in self.margay("env", "--lines", **env).out.splitlines() if line.startswith("CUDA_HOME=")]
+        self.assertEqual(home("kit/bin"), ["CUDA_HOME="])  # without headers it is none
+        pathlib.Path(self.dir, "kit/include/cuda_runtime.h").touch()
+        self.assertEqual([os.path.realpath(line[10:]) for line in home("kit/bin")], [kit])
+        self.assertEqual(home("links"), [f"CUDA_HOME={kit}"])
+        self.assertEqual(home("links", CUDA_HOME="/own"), ["CUDA_HOME=/own"])
+        self.assertEqual(home("links", CUDA_PATH="/own"), ["CUDA_HOME="])
 
     def test_nvcc_is_found_in_cuda_home(self):
         os.mkdir(os.path.join(self.dir, "bin"))
