@@ -61,7 +61,7 @@ static void take_constant(const struct mg_ptx_func *func, const struct mg_ptx_in
     op->latency = 0;
 }
 
-/* Constant memory at a place that is the same for all lanes: into a uniform register (ULDC), in as long as LDC takes. */
+/* Constant memory at a place that is the same for all lanes: into a uniform register (ULDC), in the time of an LDC. */
 static void take_uniform(struct mg_time_op *op)
 {
     op->access = false;
