@@ -57,7 +57,7 @@ static struct actor other_of(const struct cells *c, struct mg_order_who who)
 }
 
 static void race(const struct cells *c, unsigned lane, unsigned from, int32_t object, uint64_t offset, bool writes,
-                 const struct mg_order_hit *hit, bool wrote)
+                 const struct mg_order_hit *hit, bool wrote, struct told *told)
 {
     uint32_t other = hit->who.site <= c->l->code.nnumbers ? c->l->code.insn_of[hit->who.site] : NO_INSN;
     bool in_warp = hit->who.warp == c->a->warp, at_once = hit->time == c->b->order->now && in_warp;
@@ -71,10 +71,6 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
                                                                                      : KIND_RACE_WRITE_WRITE;
     else
         kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
-    if (kind == KIND_RACE_SAME_VALUE && at_once)
-        return; /* one store has one of its lanes' values, whichever (CUDA C++ Programming Guide, "Global memory") */
-    if (kind == KIND_RACE_SAME_VALUE && c->place == PLACE_SHARED && mg__shared_is_system(c->l, c->a->address[lane]))
-        return; /* cooperative groups' own, which nobody else can mend */
     struct occurrence o = {.kind = (uint8_t)kind,
                            .place = (uint8_t)c->place,
                            .insn = c->a->insn,
@@ -92,7 +88,30 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
         o.who = o.with;
         o.with = mg__watch_actor(c->a, lane);
     }
+    if (kind == KIND_RACE_SAME_VALUE) {
+        if (told->same)
+            return;
+        told->same = true;
+        told->held = o;
+        /* One store has one of its lanes' values, whichever (CUDA C++ Programming Guide, "Global memory"). And what
+         * cooperative groups have of their own nobody else can mend. */
+        told->silent = at_once || (c->place == PLACE_SHARED && mg__shared_is_system(c->l, c->a->address[lane]));
+        return;
+    }
+    if (told->same && writes && wrote) { /* one store differs here: it is told from its first byte on */
+        if (o.other == told->held.other)
+            o.offset = told->held.offset;
+        else if (!told->silent)
+            mg__tally_note(&c->w->tally, &told->held);
+        told->same = false;
+    }
     mg__tally_note(&c->w->tally, &o);
+}
+
+void mg__told_end(const struct cells *c, struct told *told)
+{
+    if (told->same && !told->silent)
+        mg__tally_note(&c->w->tally, &told->held);
 }
 
 /* A finished copy is ordered like any write; one that nobody has waited for is a mistake of its own. Of two copies that
@@ -121,7 +140,7 @@ static void letter(const struct cells *c, const struct mg_order_row *row, unsign
 }
 
 void mg__cells_touch(const struct cells *c, struct mg_order_row *row, unsigned at, uint64_t key, struct mg_order_who me,
-                     unsigned lane, unsigned from, int32_t object, uint64_t offset, bool *told)
+                     unsigned lane, unsigned from, int32_t object, uint64_t offset, struct told *told)
 {
     struct mg_order_hit with = {0}, read = {0};
     struct mg_order_who last = mg__order_unpack(row->w_who[at]);
@@ -140,15 +159,17 @@ void mg__cells_touch(const struct cells *c, struct mg_order_row *row, unsigned a
     if (with.time && with.who.class != MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN && c->site->writes &&
         mg__order_taken(c->b->order, me.warp, key, with.time))
         with.time = 0; /* it had read what the other wrote */
-    if (*told || !(with.time | read.time) || !c->l->race)
+    if ((told->any && !told->same) || !(with.time | read.time) || !c->l->race)
         return;
-    *told = true;
+    if (told->same && (!with.time || with.who.async || !c->site->writes))
+        return;
     if (with.time && with.who.async && !pending(c->b->order, &with, me))
         with.who.async = false;
     if (with.time)
-        race(c, lane, from, object, offset, c->site->writes, &with, true);
-    if (read.time)
-        race(c, lane, from, object, offset, true, &read, false);
+        race(c, lane, from, object, offset, c->site->writes, &with, true, told);
+    if (read.time && !told->any)
+        race(c, lane, from, object, offset, true, &read, false, told);
+    told->any = true;
 }
 
 struct mg_order_who mg__cells_who(const struct cells *c, unsigned lane)

@@ -9,13 +9,15 @@ static void race_global(const struct cells *c, unsigned lane, int32_t object, ui
 {
     struct mg_order_who me = mg__cells_who(c, lane);
     uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
-    bool told = false;
+    struct told told;
+    mg__told_begin(&told);
     for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
         struct mg_order_row *row = mg__segment_row(&c->b->segments, u);
         unsigned from = (unsigned)((u << c->unit) - first);
         if (row)
             mg__cells_touch(c, row, u % 32, u, me, lane, from, object, offset + from, &told);
     }
+    mg__told_end(c, &told);
 }
 
 int32_t mg__watch_allocation(const struct launch *l, uint64_t address, int32_t guess)

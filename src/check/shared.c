@@ -73,7 +73,8 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
         unsigned lane = (unsigned)__builtin_ctz(rest);
         struct mg_order_who me = mg__cells_who(c, lane);
         uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
-        bool told = false;
+        struct told told;
+        mg__told_begin(&told);
         mg__shadow_changed(c->b->order, &c->b->shared, first >> c->unit, last >> c->unit);
         for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
             uint64_t base = object >= 0 ? c->l->info->shared_vars[object].offset : 0;
@@ -83,6 +84,7 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
             mg__cells_touch(c, &c->b->shared.rows[u / 32], u % 32, u | 1ull << 63, me, lane, from, object,
                             (u << c->unit) - base, &told);
         }
+        mg__told_end(c, &told);
     }
 }
 

@@ -31,9 +31,21 @@ struct cells { /* an access to cells of one block */
     unsigned unit;
 };
 struct mg_order_who mg__cells_who(const struct cells *c, unsigned lane);
-/* One lane and one cell; `told`: of this lane a race was told, and one is enough. */
+/* One lane and one cell; `told`: of this lane a race was told, and one is enough. That of a cell in which both have
+ * left the same value is held until all of the access is seen: in the next cell they may differ.
+ */
+struct told {
+    bool any, same;         /* same: it is held */
+    bool silent;            /* and is nothing by itself */
+    struct occurrence held; /* not set before */
+};
+static inline void mg__told_begin(struct told *told)
+{
+    told->any = told->same = false;
+}
+void mg__told_end(const struct cells *c, struct told *told);
 void mg__cells_touch(const struct cells *c, struct mg_order_row *row, unsigned at, uint64_t key, struct mg_order_who me,
-                     unsigned lane, unsigned from, int32_t object, uint64_t offset, bool *told);
+                     unsigned lane, unsigned from, int32_t object, uint64_t offset, struct told *told);
 /* What the lane is about to store, `bytes` of it from `from` on. False: not known. */
 bool mg__value_of(const struct mg_access *a, unsigned element, unsigned lane, unsigned from, unsigned bytes,
                   uint8_t *out);

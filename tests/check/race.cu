@@ -227,6 +227,52 @@ CASE(stored_by_a_warp, 0)
     stored_by_a_warp<fault><<<1, 64>>>(zeros(64), zeros(64));
 }
 
+/* Stores that begin alike, and differ behind: in another word of a vector, or above the byte that is all that is
+ * compared where single bytes are accessed, too. */
+template <bool fault> __global__ void vectors_begin_alike(float4 *out)
+{
+    __shared__ float4 places[64];
+    const int t = threadIdx.x;
+    places[fault ? t % 32 : t] = make_float4(1, 2, (float)t, 4); // EXPECT: race/write-write places
+    __syncthreads();
+    out[t] = places[fault ? t % 32 : t];
+}
+CASE(vectors_begin_alike, 0)
+{
+    vectors_begin_alike<fault><<<1, 64>>>((float4 *)zeros(256));
+}
+
+template <bool fault> __global__ void words_begin_alike(const char *in, int *out)
+{
+    __shared__ int places[64];
+    __shared__ char marks[64];
+    const int t = threadIdx.x;
+    marks[t] = in[t];
+    places[fault ? t % 32 : t] = t << 8; // EXPECT: race/write-write places
+    __syncthreads();
+    out[t] = places[fault ? t % 32 : t] + marks[63 - t];
+}
+CASE(words_begin_alike, 0)
+{
+    words_begin_alike<fault><<<1, 64>>>((const char *)zeros(16), zeros(64));
+}
+
+/* In one store: of two lanes' values only one is left, and the other was another. */
+template <bool fault> __global__ void lanes_begin_alike(const char *in, int *out)
+{
+    __shared__ int places[32];
+    __shared__ char marks[32];
+    const int t = threadIdx.x;
+    marks[t] = in[t];
+    places[fault ? t / 2 : t] = t << 8; // EXPECT: race/write-write places
+    __syncwarp();
+    out[t] = places[fault ? t / 2 : t] + marks[31 - t];
+}
+CASE(lanes_begin_alike, 0)
+{
+    lanes_begin_alike<fault><<<1, 32>>>((const char *)zeros(8), zeros(32));
+}
+
 template <bool fault> __global__ void found_flag(const int *in, int *out)
 {
     __shared__ int found;
