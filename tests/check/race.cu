@@ -807,3 +807,23 @@ CASE(total_of_all, 0)
 {
     total_of_all<fault><<<1, 64>>>(zeros(64), 3);
 }
+
+/* Loaded in front of the branch around its only use. */
+template <bool fault> __global__ void loaded_before_branch(int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x, v;
+    s[t] = t;
+    __syncthreads();
+    asm("ld.shared.u32 %0, [%1+4];" : "=r"(v) : "r"((unsigned)__cvta_generic_to_shared(s))); // OTHER
+    if (t == (fault ? 40 : 0))
+        out[0] = v;
+    __syncwarp();
+    s[t] = 3 * t; // EXPECT: race/read-write s
+    __syncthreads();
+    out[t + 1] = s[63 - t];
+}
+CASE(loaded_before_branch, 0)
+{
+    loaded_before_branch<fault><<<1, 64>>>(zeros(65));
+}
