@@ -67,6 +67,7 @@ struct site {                           /* one instruction that accesses memory 
     int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
     struct mg_flow_choice choice; /* of a load: for which lanes it counts; `at` is a launch instruction; launch: 0 where
                                      nothing hangs on it */
+    uint8_t parts;                /* of a vector's load: elements that are read, a bit each; launch: 0 as above */
     uint32_t object_end;         /* of a local variable: where its function's frame ends */
 };
 struct code {
@@ -524,6 +525,8 @@ void mg__notes_go_on(struct worker *w); /* there may be more, if the block that 
 
 /* ---- chosen.c ---- */
 bool mg__chosen_find(const struct mg_launch_info *info, struct code *code); /* false: no memory */
+/* The access has been looked at for races, of the parts that count. */
+bool mg__chosen_parts(struct worker *w, struct mg_access *a, const struct site *site);
 /* The access will be looked at for races when it is plain which lanes it counts for. */
 bool mg__chosen_wait(struct worker *w, struct mg_access *a, const struct site *site);
 void mg__chosen_settle(struct worker *w, uint64_t block, uint32_t warp); /* another warp goes on than those that wait */

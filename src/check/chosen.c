@@ -1,10 +1,14 @@
-/* chosen.c - loads whose value some lanes throw away (flow/chosen.c): they are no reads there.
+/* chosen.c - loads whose value some lanes throw away (flow/chosen.c), or of which nobody reads a part: they are no reads
+ * there.
  *
  * nvcc loads for all lanes what one arm of an `if` wants, where the address cannot fault, and chooses afterwards. Which
  * lanes have read is plain where the predicate is there at the latest: just before the choice. So such a load's warp is
  * followed to that place, without anything in between that others could notice, and there the access is looked at once
  * more, for races and of the lanes that it counts for. What nobody wrote is looked at when it is loaded (define.c knows
  * of choices). Where the warp does not come to that place in one go, all lanes have read.
+ *
+ * Of a vector only the elements count whose register is read anywhere: ptxas loads no others where it can, and a record
+ * whose last field others change may be copied for the sake of its first.
  */
 #include "check/watch.h"
 
@@ -16,14 +20,10 @@ struct choices {
     MG_VEC(struct chosen) waiting;
 };
 
-bool mg__chosen_wait(struct worker *w, struct mg_access *a, const struct site *site)
+static struct chosen copy_of(struct mg_access *a)
 {
-    if (!site->choice.at || !a->follow || a->kind != MG_ACCESS_LD || a->target != a->block)
-        return false;
-    if (!w->choices && !(w->choices = calloc(1, sizeof *w->choices)))
-        return false;
-    mg__access_lanes(a);
     struct chosen c = {.access = *a};
+    mg__access_lanes(a);
     memcpy(c.address, a->address, sizeof c.address);
     c.access.where = NULL;
     c.access.at = NULL;
@@ -32,6 +32,44 @@ bool mg__chosen_wait(struct worker *w, struct mg_access *a, const struct site *s
     c.access.offset = NULL;
     c.access.other = NULL;
     c.access.follow = NULL;
+    return c;
+}
+
+static void look_for_races(struct worker *w, struct chosen *c)
+{
+    c->access.address = c->address;
+    w->looks = LOOKS_RACES;
+    mg__watch_again(w, &c->access);
+    w->looks = LOOKS_ALL;
+}
+
+/* Elements that lie side by side go together. */
+bool mg__chosen_parts(struct worker *w, struct mg_access *a, const struct site *site)
+{
+    if (!site->parts || w->looks != LOOKS_ALL || a->kind != MG_ACCESS_LD || a->target != a->block)
+        return false;
+    const struct chosen whole = copy_of(a);
+    const unsigned n = a->width / a->element;
+    for (unsigned from = 0, end; from < n; from = end + 1) {
+        for (end = from; end < n && site->parts >> end & 1; end++)
+            ;
+        struct chosen part = whole;
+        part.access.width = (end - from) * a->element;
+        for (unsigned i = 0; i < 32; i++)
+            part.address[i] += from * a->element;
+        if (end > from)
+            look_for_races(w, &part);
+    }
+    return true;
+}
+
+bool mg__chosen_wait(struct worker *w, struct mg_access *a, const struct site *site)
+{
+    if (!site->choice.at || !a->follow || a->kind != MG_ACCESS_LD || a->target != a->block)
+        return false;
+    if (!w->choices && !(w->choices = calloc(1, sizeof *w->choices)))
+        return false;
+    const struct chosen c = copy_of(a);
     if (!mg__vec_push(&w->choices->waiting, c))
         return false;
     *a->follow = true;
@@ -44,13 +82,9 @@ static void look(struct worker *w, size_t k, uint32_t lanes)
     struct chosen c = w->choices->waiting.at[k];
     memmove(&w->choices->waiting.at[k], &w->choices->waiting.at[k + 1],
             (--w->choices->waiting.count - k) * sizeof c);
-    c.access.address = c.address;
     c.access.mask &= lanes;
-    if (!c.access.mask)
-        return;
-    w->looks = LOOKS_RACES;
-    mg__watch_again(w, &c.access);
-    w->looks = LOOKS_ALL;
+    if (c.access.mask)
+        look_for_races(w, &c);
 }
 
 void mg__chosen_settle(struct worker *w, uint64_t block, uint32_t warp)
@@ -95,6 +129,18 @@ void mg__chosen_free(struct worker *w)
     free(w->choices);
 }
 
+/* Elements of a vector that is loaded whose registers are read, a bit each; 0: all are, or none. */
+static uint8_t parts_of(const struct mg_ptx_func *f, const struct mg_flow_chains *c, const struct mg_ptx_insn *i)
+{
+    const struct mg_ptx_opnd *d = i->vec > 1 && i->access == MG_ACCESSES_LOAD ? mg__ptx_op(f, i, 0) : NULL;
+    uint8_t read = 0;
+    for (uint32_t k = 0; d && k < d->count; k++) {
+        const struct mg_ptx_opnd *e = &f->operands[d->first + k];
+        read |= (uint8_t)((e->kind == MG_OPND_REG && mg__flow_is_read(c, e->index)) << k);
+    }
+    return d && read != (1u << d->count) - 1 ? read : 0;
+}
+
 bool mg__chosen_find(const struct mg_launch_info *info, struct code *code)
 {
     bool good = true;
@@ -103,12 +149,17 @@ bool mg__chosen_find(const struct mg_launch_info *info, struct code *code)
         struct mg_cfg *cfg = NULL;
         n = (uint32_t)f->ninsns;
         struct mg_flow_choice *by_insn = calloc(n + 1, sizeof *by_insn);
-        good = by_insn && mg__cfg_build(f, &cfg) == MG_OK && mg__flow_choices(f, cfg, by_insn);
-        for (uint32_t k = 0; good && k < n; k++)
+        struct mg_flow_chains chains = {0};
+        good = by_insn && mg__cfg_build(f, &cfg) == MG_OK && mg__flow_choices(f, cfg, by_insn) &&
+               mg__flow_chains(f, &chains);
+        for (uint32_t k = 0; good && k < n; k++) {
+            code->sites[first + k].parts = parts_of(f, &chains, &f->insns[k]);
             if (by_insn[k].at) {
                 code->sites[first + k].choice = by_insn[k];
                 code->sites[first + k].choice.at += first;
             }
+        }
+        mg__flow_chains_free(&chains);
         free(by_insn);
         mg__cfg_free(cfg);
     }

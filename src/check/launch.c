@@ -266,9 +266,9 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
         s->plain_read = !l->by_lanes && s->number && s->reads &&
                         !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
-        if (s->choice.at && !(s->plain_read && l->race && conflicts(l, s)))
-            s->choice.at = 0;
-        s->plain_read &= !s->choice.at;
+        if ((s->choice.at || s->parts) && !(s->plain_read && l->race && conflicts(l, s)))
+            s->choice.at = s->parts = 0;
+        s->plain_read &= !s->choice.at && !s->parts;
         const struct mg_ptx_insn *insn = info->insns[k].insn;
         l->relaxed &=
             insn->opcode != MG_OP_BARRIER_CLUSTER || insn->sub != MG_SUB_ARRIVE || insn->sem == MG_PTX_SEM_RELAXED;

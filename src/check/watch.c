@@ -47,7 +47,7 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
     }
     if (a->space == MG_SPACE_GLOBAL && !orders_nothing(w->launch, site))
         mg__order_uses(b->order, a->warp, a->mask, true);
-    if (mg__chosen_wait(w, a, site)) {
+    if (mg__chosen_wait(w, a, site) || mg__chosen_parts(w, a, site)) {
         w->looks = LOOKS_NOT_RACES;
         (a->space == MG_SPACE_SHARED ? mg__shared_watch : mg__global_watch)(w, b, a, site);
         w->looks = LOOKS_ALL;

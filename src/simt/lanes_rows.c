@@ -646,6 +646,34 @@ static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32
     return true;
 }
 
+/* Two or four words of each lane go together. */
+MG_NO_TSAN static ALWAYS_INLINE bool store_together(const struct mg_warp *w, const struct mg_mem *m, uint32_t mask,
+                                                    const struct near *n)
+{
+    struct quad {
+        uint32_t word[4];
+    } quads[32];
+    uint64_t pairs[32];
+    const uint32_t *reg[4];
+    if (m->width != 4 || m->dst64 || m->vec == 1)
+        return false;
+    for (unsigned v = 0; v < m->vec; v++)
+        reg[v] = mg__slot(w, m->reg[v]);
+    if (m->vec == 2) {
+        for (unsigned i = 0; i < 32; i++)
+            pairs[i] = reg[0][i] | (uint64_t)reg[1][i] << 32;
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            memcpy(n->base + n->offset[__builtin_ctz(rest)], &pairs[__builtin_ctz(rest)], sizeof(*pairs));
+    } else {
+        for (unsigned i = 0; i < 32; i++)
+            for (unsigned v = 0; v < 4; v++)
+                quads[i].word[v] = reg[v][i];
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            memcpy(n->base + n->offset[__builtin_ctz(rest)], &quads[__builtin_ctz(rest)], sizeof(*quads));
+    }
+    return true;
+}
+
 static ALWAYS_INLINE bool store(struct mg_warp *w, const struct mg_op *op, uint32_t mask, struct mg_rows *r)
 {
     const struct mg_mem *m = op->u.mem;
@@ -656,6 +684,8 @@ static ALWAYS_INLINE bool store(struct mg_warp *w, const struct mg_op *op, uint3
         return true;
     if (n.line)
         keep(&n);
+    if (store_together(w, m, mask, &n))
+        return true;
     for (unsigned v = 0; v < m->vec; v++)
         ISA(mg__store_elements)(mg__slot(w, m->reg[v]), m, mask, n.base + v * m->width, n.offset);
     return true;

@@ -827,3 +827,24 @@ CASE(loaded_before_branch, 0)
 {
     loaded_before_branch<fault><<<1, 64>>>(zeros(65));
 }
+
+/* Of a record that is copied whole a field that nobody uses is no read: others change it. */
+template <bool fault> __global__ void part_of_record(float *out)
+{
+    __shared__ float4 r[64];
+    int t = threadIdx.x;
+    r[t] = make_float4(t, 2 * t, 3 * t, 0);
+    __syncthreads();
+    float4 v = r[63 - t]; // OTHER
+    float sum = v.x + v.y + (fault ? v.w : v.z);
+    out[t] = sum;
+    atomicAdd(&r[t].w, sum); // EXPECT: race/read-write r
+    __syncthreads();
+    if (t == 0)
+        for (int i = 0; i < 64; i++)
+            out[64] += r[i].w;
+}
+CASE(part_of_record, 0)
+{
+    part_of_record<fault><<<1, 64>>>(zeros<float>(65));
+}
