@@ -137,7 +137,8 @@ static unsigned different(const struct mg_model_access *made, unsigned bytes)
 /* The first cache finds a line's tag in one of four banks, and brings words of 4 bytes from 32: a request takes as many
  * cycles as it has lines in one bank of tags, or different words in one bank of data, whichever are more. The bank of a
  * tag is parity of these bits of a line's number, as a loop over pairs of lines tells on an H200, and both rules
- * give the cycles of all patterns there (tests/hardware/time_places.txt). */
+ * give the cycles of all patterns there (tests/hardware/time_places.txt). Lines are numbered from the first lane's one,
+ * so that lanes that lie alike cost the same wherever they are. */
 static unsigned bank_of_tag(uint64_t line)
 {
     return (unsigned)(__builtin_parityll(line & 0x2dab5) | __builtin_parityll(line & 0x4d5da) << 1);
@@ -176,8 +177,8 @@ static uint16_t most_words(const struct mg_model_access *made)
     return most;
 }
 
-/* The sectors that the lanes touch, each once; their lines are added. */
-static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256], struct lines *lines)
+/* The sectors that the lanes touch, each once; their lines are added, numbered from `first` on. */
+static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256], uint64_t first, struct lines *lines)
 {
     uint64_t some = 0, some_lines = 0;
     uint32_t n = 0;
@@ -187,7 +188,7 @@ static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256
             if (!is_fresh(sector, seen, n, 0, &some))
                 continue;
             if (is_fresh(sector / 4, seen, n, 2, &some_lines))
-                add_line(lines, sector / 4);
+                add_line(lines, sector / 4 - first);
             seen[n++] = sector;
         }
     }
@@ -208,7 +209,7 @@ static uint32_t local_sectors_of(const struct mg_launch_info *info, const struct
         for (unsigned lane = 0; lane < 32; lane++)
             word.moved[lane] =
                 base + (made->address[lane] + k) / 4 * 128 + lane * UINT64_C(4) + made->address[lane] % 4;
-        n += sectors_of(&word, seen + n, lines);
+        n += sectors_of(&word, seen + n, base / 128, lines);
     }
     return n;
 }
@@ -268,7 +269,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
         }
     } else if (a->space == MG_SPACE_GLOBAL) {
         struct lines lines = {0};
-        const uint32_t n = sectors_of(made, seen, &lines);
+        const uint32_t n = sectors_of(made, seen, a->address[__builtin_ctz(a->mask)] / 128, &lines);
         uint64_t origin = mg__model_origin(info, made->address[__builtin_ctz(made->mask)]);
         r.wavefronts = (uint16_t)MG_MIN(mg__model_access_global(arch, insn, made, origin).moved, UINT16_MAX);
         r.words = most_words(made);
@@ -302,13 +303,13 @@ static uint32_t met_phase(const struct mg_access *a)
     return (uint32_t)(a->base % SECTOR) << 8 | a->space;
 }
 
-/* Of sectors from the first of `base` on. */
-static struct lines lines_of(const int32_t *sector, uint32_t count, uint64_t base)
+/* Of sectors from that one of a line on. */
+static struct lines lines_of(const int32_t *sector, uint32_t count, uint32_t from)
 {
     uint64_t seen[MG_TIME_MET_SECTORS], some = 0;
     struct lines l = {0};
     for (uint32_t k = 0; k < count; k++) {
-        seen[l.n] = (base + (uint64_t)(int64_t)sector[k]) / 4;
+        seen[l.n] = (uint64_t)(((int64_t)from + sector[k]) >> 2);
         if (is_fresh(seen[l.n], seen, l.n, 0, &some))
             add_line(&l, seen[l.n]);
     }
@@ -328,7 +329,7 @@ bool mg__time_sample_met(struct mg_time_sample *s, struct mg_time_met *met, cons
     const uint64_t base = a->base / SECTOR;
     uint16_t *lines = &met->lines[base % 4], *passes = &met->passes[base % 4];
     if (!*lines && met->count) {
-        const struct lines l = lines_of(met->sector, met->count, base);
+        const struct lines l = lines_of(met->sector, met->count, (uint32_t)(base % 4));
         *lines = l.n;
         *passes = MG_MAX(most_tags(&l), met->words);
     }
