@@ -1,5 +1,5 @@
-/* chosen.c - loads whose value some lanes throw away (flow/chosen.c), or of which nobody reads a part: they are no reads
- * there.
+/* chosen.c - loads whose value some lanes throw away (flow/chosen.c), or of which nobody reads a part: they are no
+ * reads there.
  *
  * nvcc loads for all lanes what one arm of an `if` wants, where the address cannot fault, and chooses afterwards. Which
  * lanes have read is plain where the predicate is there at the latest: just before the choice. So such a load's warp is
@@ -80,8 +80,7 @@ bool mg__chosen_wait(struct worker *w, struct mg_access *a, const struct site *s
 static void look(struct worker *w, size_t k, uint32_t lanes)
 {
     struct chosen c = w->choices->waiting.at[k];
-    memmove(&w->choices->waiting.at[k], &w->choices->waiting.at[k + 1],
-            (--w->choices->waiting.count - k) * sizeof c);
+    memmove(&w->choices->waiting.at[k], &w->choices->waiting.at[k + 1], (--w->choices->waiting.count - k) * sizeof c);
     c.access.mask &= lanes;
     if (c.access.mask)
         look_for_races(w, &c);
