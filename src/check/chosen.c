@@ -20,10 +20,12 @@ struct choices {
     MG_VEC(struct chosen) waiting;
 };
 
+/* With addresses alone, of which lanes and bytes may be taken away. */
 static struct chosen copy_of(struct mg_access *a)
 {
     struct chosen c = {.access = *a};
     mg__access_lanes(a);
+    c.access.least = c.access.most = 0;
     memcpy(c.address, a->address, sizeof c.address);
     c.access.where = NULL;
     c.access.at = NULL;
@@ -128,18 +130,6 @@ void mg__chosen_free(struct worker *w)
     free(w->choices);
 }
 
-/* Elements of a vector that is loaded whose registers are read, a bit each; 0: all are, or none. */
-static uint8_t parts_of(const struct mg_ptx_func *f, const struct mg_flow_chains *c, const struct mg_ptx_insn *i)
-{
-    const struct mg_ptx_opnd *d = i->vec > 1 && i->access == MG_ACCESSES_LOAD ? mg__ptx_op(f, i, 0) : NULL;
-    uint8_t read = 0;
-    for (uint32_t k = 0; d && k < d->count; k++) {
-        const struct mg_ptx_opnd *e = &f->operands[d->first + k];
-        read |= (uint8_t)((e->kind == MG_OPND_REG && mg__flow_is_read(c, e->index)) << k);
-    }
-    return d && read != (1u << d->count) - 1 ? read : 0;
-}
-
 bool mg__chosen_find(const struct mg_launch_info *info, struct code *code)
 {
     bool good = true;
@@ -149,14 +139,15 @@ bool mg__chosen_find(const struct mg_launch_info *info, struct code *code)
         n = (uint32_t)f->ninsns;
         struct mg_flow_choice *by_insn = calloc(n + 1, sizeof *by_insn);
         struct mg_flow_chains chains = {0};
-        good = by_insn && mg__cfg_build(f, &cfg) == MG_OK && mg__flow_choices(f, cfg, by_insn) &&
-               mg__flow_chains(f, &chains);
+        good = by_insn && mg__cfg_build(f, &cfg) == MG_OK && mg__flow_chains(f, &chains);
+        if (good)
+            mg__flow_choices(f, cfg, &chains, by_insn);
         for (uint32_t k = 0; good && k < n; k++) {
-            code->sites[first + k].parts = parts_of(f, &chains, &f->insns[k]);
-            if (by_insn[k].at) {
-                code->sites[first + k].choice = by_insn[k];
-                code->sites[first + k].choice.at += first;
-            }
+            struct site *s = &code->sites[first + k];
+            const uint8_t read = mg__flow_elements(f, &chains, &f->insns[k]);
+            s->parts = read + 1u < 1u << f->insns[k].vec ? read : 0;
+            s->choice = by_insn[k];
+            s->choice.at += s->choice.at ? first : 0;
         }
         mg__flow_chains_free(&chains);
         free(by_insn);

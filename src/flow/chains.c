@@ -37,6 +37,18 @@ bool mg__flow_chains(const struct mg_ptx_func *f, struct mg_flow_chains *c)
     return true;
 }
 
+uint8_t mg__flow_elements(const struct mg_ptx_func *f, const struct mg_flow_chains *c, const struct mg_ptx_insn *insn)
+{
+    const bool loads = insn->vec > 1 && insn->access == MG_ACCESSES_LOAD;
+    const struct mg_ptx_opnd *d = loads ? mg__ptx_op(f, insn, 0) : NULL;
+    uint8_t read = 0;
+    for (uint32_t k = 0; d && d->kind == MG_OPND_VEC && k < d->count; k++) {
+        const struct mg_ptx_opnd *e = &f->operands[d->first + k];
+        read |= (uint8_t)((e->kind == MG_OPND_REG && mg__flow_is_read(c, e->index)) << k);
+    }
+    return read;
+}
+
 void mg__flow_chains_free(struct mg_flow_chains *c)
 {
     free(c->def_at);

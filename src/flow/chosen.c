@@ -104,18 +104,15 @@ static bool find(struct search *s)
     return quiet;
 }
 
-bool mg__flow_choices(const struct mg_ptx_func *f, const struct mg_cfg *cfg, struct mg_flow_choice *by_insn)
+void mg__flow_choices(const struct mg_ptx_func *f, const struct mg_cfg *cfg, const struct mg_flow_chains *chains,
+                      struct mg_flow_choice *by_insn)
 {
-    struct mg_flow_chains chains;
-    bool good = mg__flow_chains(f, &chains);
-    for (uint32_t k = 0; good && k < f->ninsns; k++) {
+    for (uint32_t k = 0; k < f->ninsns; k++) {
         const struct mg_ptx_insn *i = &f->insns[k];
-        struct search s = {.func = f, .cfg = cfg, .chains = &chains, .load = k, .block = cfg->block_of[k]};
+        struct search s = {.func = f, .cfg = cfg, .chains = chains, .load = k, .block = cfg->block_of[k]};
         by_insn[k] = (struct mg_flow_choice){0};
         if (i->access == MG_ACCESSES_LOAD && mg__ptx_accesses(i) && i->guard < 0 && !i->effects &&
             cfg->blocks[s.block].reachable && find(&s))
             by_insn[k] = s.choice;
     }
-    mg__flow_chains_free(&chains);
-    return good;
 }

@@ -84,6 +84,9 @@ static inline bool mg__flow_is_read(const struct mg_flow_chains *c, uint32_t reg
 {
     return c->use_at[reg + 1] > c->use_at[reg];
 }
+/* Of a vector that is loaded the elements whose registers are read, a bit each; 0 of any other instruction. */
+uint8_t mg__flow_elements(const struct mg_ptx_func *func, const struct mg_flow_chains *c,
+                          const struct mg_ptx_insn *insn);
 
 /* ---- live.c: the registers whose value may still be read ---- */
 struct mg_flow_live {
@@ -104,7 +107,8 @@ struct mg_flow_choice {
     bool when;          /* what it is in lanes for which the value counts */
 };
 /* Of all instructions of the function. */
-bool mg__flow_choices(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct mg_flow_choice *by_insn);
+void mg__flow_choices(const struct mg_ptx_func *func, const struct mg_cfg *cfg, const struct mg_flow_chains *chains,
+                      struct mg_flow_choice *by_insn);
 
 /* ---- available.c: which facts hold where, on every path ---- */
 /* A fact is made where one register is written, which has no other definition, and undone where one of others is. */

@@ -152,24 +152,6 @@ static void end_stores(struct analysis *a)
     a->stores.count = 0;
 }
 
-static bool is_unread(const struct analysis *a, const struct mg_ptx_opnd *d)
-{
-    bool all = d->kind == MG_OPND_VEC;
-    for (uint32_t k = 0; all && k < d->count; k++)
-        all = is_unread(a, &a->func->operands[d->first + k]);
-    return all || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && !mg__flow_is_read(&a->values.chains, d->index));
-}
-
-/* The elements of what is loaded that are read later, a bit each; of what is stored all. */
-static uint8_t read_elements(const struct analysis *a, const struct mg_ptx_insn *insn)
-{
-    const struct mg_ptx_opnd *d = mg__ptx_op(a->func, insn, 0);
-    uint8_t read = 0;
-    for (uint32_t k = 0; insn->vec > 1 && insn->access == MG_ACCESSES_LOAD && k < d->count; k++)
-        read |= (uint8_t)(!is_unread(a, &a->func->operands[d->first + k]) << k);
-    return read ? read : 0xff;
-}
-
 /* What is left of a load that stays alone. */
 static void narrow(struct analysis *a, uint32_t i)
 {
@@ -179,8 +161,8 @@ static void narrow(struct analysis *a, uint32_t i)
     if (insn->access != MG_ACCESSES_LOAD || insn->space == MG_SPACE_PARAM || (n != 2 && n != 4) || element < 2 ||
         element > 8 || insn->sem > MG_PTX_SEM_RELAXED || a->plan[i].changed)
         return;
-    const unsigned read = read_elements(a, insn) & ((1u << n) - 1), first = (unsigned)__builtin_ctz(read),
-                   count = (unsigned)__builtin_popcount(read);
+    const unsigned read = mg__flow_elements(a->func, &a->values.chains, insn),
+                   first = read ? (unsigned)__builtin_ctz(read) : 0, count = (unsigned)__builtin_popcount(read);
     const bool pair = count == 2 && n == 4 && first % 2 == 0 && read >> first == 3;
     const bool apart = count == 2 && n == 4 && !pair && element == 4;
     if (count == 1 || pair || apart)
@@ -228,7 +210,8 @@ static bool joinable(const struct analysis *a, const struct mg_ptx_insn *insn, u
         return false;
     }
     out->elements = insn->vec ? insn->vec : 1;
-    out->read = read_elements(a, insn);
+    out->read = mg__flow_elements(a->func, &a->values.chains, insn);
+    out->read = out->read ? out->read : 0xff;
     out->insn = index;
     out->taken = false;
     return mg__flow_form(&a->values, index, addr, &out->at);
@@ -279,6 +262,14 @@ static bool adds_one(const struct analysis *a, uint32_t i)
     return insn->atomop == MG_ATOM_ADD && (type == MG_T_U32 || type == MG_T_S32) &&
            mg__flow_form(&a->values, i, mg__ptx_op(a->func, insn, insn->address + 1u), &value) && !value.var &&
            !value.nterms && value.add == 1;
+}
+
+static bool is_unread(const struct analysis *a, const struct mg_ptx_opnd *d)
+{
+    bool all = d->kind == MG_OPND_VEC;
+    for (uint32_t k = 0; all && k < d->count; k++)
+        all = is_unread(a, &a->func->operands[d->first + k]);
+    return all || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && !mg__flow_is_read(&a->values.chains, d->index));
 }
 
 static void visit_store(struct analysis *a, uint32_t i)

@@ -848,3 +848,23 @@ CASE(part_of_record, 0)
 {
     part_of_record<fault><<<1, 64>>>(zeros<float>(65));
 }
+
+/* The same of records in no order. */
+template <bool fault> __global__ void part_of_any_record(float *out)
+{
+    __shared__ float4 r[64];
+    int t = threadIdx.x;
+    r[t] = make_float4(0, t, 2 * t, 3 * t);
+    __syncthreads();
+    float4 v;
+    unsigned at = (unsigned)__cvta_generic_to_shared(&r[(t * t + 5 * t + 7) / 2 % 64]);
+    asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(at)); // OTHER
+    float sum = v.w + (fault ? v.x : v.y);
+    atomicAdd(&r[t].x, sum); // EXPECT: race/read-write r
+    __syncthreads();
+    out[t] = r[63 - t].x;
+}
+CASE(part_of_any_record, 0)
+{
+    part_of_any_record<fault><<<1, 64>>>(zeros<float>(64));
+}

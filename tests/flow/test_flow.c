@@ -239,7 +239,7 @@ static void expect_choice(const char *body, const char *expected)
     char got[64] = "";
     size_t k = 0;
     assert_non_null(choices);
-    assert_true(mg__flow_choices(b.func, b.cfg, choices));
+    mg__flow_choices(b.func, b.cfg, &b.values.chains, choices);
     while (b.func->insns[k].access != MG_ACCESSES_LOAD)
         k++;
     if (choices[k].at)

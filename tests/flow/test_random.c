@@ -343,7 +343,7 @@ static bool hold(uint64_t seed)
                 mg__flow_shared(module, &w.func, 1, &shared));
     place(&shared, module);
     assert_true(mg__flow_values(w.func, w.cfg, &shared, &w.values) && mg__flow_live(w.func, w.cfg, &w.live));
-    assert_true(mg__flow_choices(w.func, w.cfg, w.choices));
+    mg__flow_choices(w.func, w.cfg, &w.values.chains, w.choices);
     mg__flow_origins(w.func, is_pointer, NULL, w.origins);
     find_memory(&w);
     bool done = run(&w, &p, text.at, false) == PLAIN_DONE;
