@@ -81,6 +81,12 @@ enum mg_status mg__findings_keep(struct mg_findings *findings, const struct mg_r
     return f && mg__vec_push(&findings->at, f) ? MG_OK : MG_ERR_NOMEM;
 }
 
+/* A wait that never ends is often what comes of another fault. */
+static bool is_wait(const struct mg_report_finding *f)
+{
+    return !strcmp(f->check, "barrier") && (!strcmp(f->kind, "not-reached") || !strcmp(f->kind, "no-progress"));
+}
+
 static int by_gravity(const void *left, const void *right)
 {
     const struct mg_report_finding *a = *(struct mg_report_finding *const *)left;
@@ -90,6 +96,8 @@ static int by_gravity(const void *left, const void *right)
                               {a->message, b->message}};
     if (a->severity != b->severity)
         return a->severity > b->severity ? -1 : 1;
+    if (is_wait(a) != is_wait(b))
+        return is_wait(b) ? -1 : 1;
     int order = strcmp(a->file, b->file);
     if (order == 0)
         order = (a->line > b->line) - (a->line < b->line);

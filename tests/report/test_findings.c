@@ -221,6 +221,24 @@ static void order(void **state)
     free(first);
 }
 
+/* What waits for ever comes behind what it may come of, wherever the two stand. */
+static void waits_last(void **state)
+{
+    (void)state;
+    struct mg_findings all;
+    struct mg_report_finding wait = race(), cause = race();
+    wait.check = "barrier";
+    wait.kind = "not-reached";
+    wait.line = 1;
+    mg__findings_init(&all);
+    assert_int_equal(mg__findings_add(&all, &wait), MG_OK);
+    assert_int_equal(mg__findings_add(&all, &cause), MG_OK);
+    mg__findings_sort(&all);
+    assert_string_equal(all.at.at[0]->check, "race");
+    assert_string_equal(all.at.at[1]->check, "barrier");
+    mg__findings_free(&all);
+}
+
 /* What is written is read back; cut short anywhere or changed, it is damage and nothing worse. */
 static void round_trip(void **state)
 {
@@ -267,7 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks),  cmocka_unit_test(places), cmocka_unit_test(sentences), cmocka_unit_test(hostile),
-        cmocka_unit_test(merged), cmocka_unit_test(order),  cmocka_unit_test(round_trip),
+        cmocka_unit_test(merged), cmocka_unit_test(order), cmocka_unit_test(waits_last),  cmocka_unit_test(round_trip),
     };
     return cmocka_run_group_tests(tests, make_source, remove_source);
 }
