@@ -145,6 +145,8 @@ static inline void tell_change(struct mg_warp *w, const struct mg_mem *m, bool c
     w->worker->alters |= changed;
     if (!changed)
         mg__poll(w, m->poll);
+    else if (m->poll && w->worker->run->gives)
+        mg__give(w);
 }
 
 /* The elements of a vector, one operation each; `where`, for the caller's lanes. */

@@ -183,6 +183,7 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     run->want_sync = wants & MG_OBSERVE_SYNC;
     run->want_steps = wants & MG_OBSERVE_STEPS;
     run->mixes = run->want_sync && run->want_every && (run->program->ordered || l->cooperative);
+    run->gives = run->want_sync && run->want_every;
     run->clock = run->sole = -1;
     unsigned told = 0;
     for (unsigned i = 0; i < run->nobservers; i++) {

@@ -396,6 +396,8 @@ struct mg_warp {
     struct mg_engine_warp e; /* its `slice` is what is left of the slice under all engines */
     uint32_t polled, outside; /* polls of this slice, in MG_POLL_COST; those of them that may be for another block */
     uint32_t looks;           /* slices since its turn was last over for them */
+    int32_t gives;            /* what is left of its slice, put by: at the next loop others get their turn; 0: not */
+    bool gave;                /* its turn ends for that */
     uint64_t *cells;
     uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet); /* or NULL */
     const bool *some_at; /* by op */
@@ -426,6 +428,7 @@ struct mg_round {
     bool ran, yielded, unpolled, outside, ended; /* some warp has, or was not polling when its turn ended */
     bool moved; /* some turn ended elsewhere than in vain at an mbarrier */
     bool met;   /* a barrier for all threads has opened */
+    bool gave;  /* some turn ended so that others may take what an atomic operation gives */
 };
 struct mg_block {
     struct mg_warp *warps;
@@ -599,6 +602,7 @@ struct mg_run {
     bool spins;           /* it ends because it can never go on */
     bool in_order;        /* an observer asks for one worker */
     bool mixes;           /* blocks that may wait for one another have short shares, for observers of their order */
+    bool gives;           /* and warps short turns, where an atomic operation hands out work */
     bool own_workspace;
     int clock;            /* the observer that is its clock, -1: none */
     uint64_t polls_since; /* its last turn ended because it only polls since then (mg__time_ns); 0: for else */
@@ -716,6 +720,8 @@ static inline void mg__slice_begin(struct mg_warp *w)
 {
     w->e.slice = MG_SLICE;
     w->polled = w->outside = w->looks = 0;
+    w->gives = 0;
+    w->gave = false;
 }
 /* A turn goes on with the slice of the last one, where that has not polled: most turns end at a barrier, and compiled
  * code then need not look at each warp. */
@@ -723,6 +729,18 @@ static inline void mg__turn_begin(struct mg_warp *w)
 {
     if (w->polled)
         mg__slice_begin(w);
+    w->e.slice += w->gives;
+    w->gives = 0;
+}
+/* An atomic operation has changed what it returns, as one does that hands out work: an observer of order sees more
+ * where several warps have some of it, so others get their turn when this one comes to a loop. */
+static inline void mg__give(struct mg_warp *w)
+{
+    if (w->e.slice <= 0)
+        return;
+    w->gives += w->e.slice;
+    w->e.slice = 0;
+    w->block->polled = true; /* compiled code looks at each warp */
 }
 static inline void mg__poll(struct mg_warp *w, uint32_t how)
 {

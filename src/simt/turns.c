@@ -5,7 +5,8 @@
  * and so large for any other that few ever use it up; it grows with the blocks that are held, which keeps their number
  * low where none waits. Where an observer looks for what is missing between blocks that may wait for one another
  * (run->mixes), a block is parked where all of it has met and nobody polled since it met last: work that one hands on
- * is often taken by another then.
+ * is often taken by another then. There, and within any block that observers of order follow, a warp's turn ends at the
+ * loop behind an atomic operation that may have handed out work.
  *
  * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code.
  */
@@ -46,6 +47,13 @@ static bool taken(struct mg_worker *worker, struct mg_block *b)
 bool mg__slice_over(struct mg_warp *w)
 {
     struct mg_worker *worker = w->worker;
+    w->e.slice += w->gives;
+    w->gave = w->gives && w->e.slice >= 0;
+    w->gives = 0;
+    if (w->gave) {
+        w->stop = MG_STOP_YIELD;
+        return false;
+    }
     w->block->looks++;
     worker->due |= mg__stops(worker->run, w->block->cluster) || mg__run_due(worker) || mg__tier_due(worker);
     w->e.slice = MG_SLICE;
@@ -77,6 +85,11 @@ void mg__turn_over(struct mg_block *b, struct mg_warp *w)
     bool polled = mg__has_polled(w);
     r->yielded = true;
     r->unpolled |= !polled;
+    r->gave |= w->gave;
+    if (w->gave) {
+        w->gave = false;
+        return;
+    }
     w->worker->waits |= polled ? MG_WAITED_POLLING : 0;
     /* Lanes that wait at a join may hold what the others wait for; or another block does, which then goes first. */
     bool others = w->outside && !w->worker->alone && !mg__warp_rested(w);
@@ -100,7 +113,7 @@ bool mg__round_over(struct mg_block *b)
     bool look = ++b->rounds % LOOK_ROUNDS == 0;
     worker->due |= look && (mg__stops(worker->run, b->cluster) || mg__run_due(worker) || mg__tier_due(worker));
     b->looked |= r.outside;
-    worker->mixed = worker->run->mixes && !worker->alone && r.met && !b->looked;
+    worker->mixed = worker->run->mixes && !worker->alone && ((r.met && !b->looked) || (r.gave && !r.outside));
     b->looked &= !r.met;
     if (b->stuck < STUCK && !look && !r.yielded)
         return worker->mixed;

@@ -415,8 +415,8 @@ template <bool fault> __global__ void join_sets(int *parent, int n)
 }
 template <bool fault> __device__ int root_of(volatile int *parent, int of)
 {
-    int at = parent[of], before = of, next; // ALSO: race/* *
-    while (at != before && at > (next = parent[at])) { // EXPECT: race/* *
+    int at = parent[of], before = of, next; // EXPECT: race/* *
+    while (at != before && at > (next = parent[at])) { // ALSO: race/* *
         if (fault)
             ((int *)parent)[before] = next; // ALSO: race/* *
         else

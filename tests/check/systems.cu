@@ -549,3 +549,58 @@ CASE(work_off, 0)
     cudaMemcpy(q, &first, sizeof first, cudaMemcpyHostToDevice);
     work_off<fault><<<4, 32>>>(q);
 }
+
+/* Warps take their work by a counter, as long as there is some; what all of them look up the first one has loaded. */
+template <bool fault> __global__ void taken_by_warps(const float *in, float *out, unsigned *next, unsigned n)
+{
+    __shared__ float table[32];
+    __shared__ unsigned first[4];
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (warp == 0)
+        table[lane] = in[lane]; // OTHER
+    if (!fault)
+        __syncthreads();
+    for (;;) {
+        if (lane == 0)
+            first[warp] = atomicAdd(next, 32);
+        __syncwarp();
+        unsigned at = first[warp];
+        __syncwarp();
+        if (at >= n)
+            break;
+        out[at + lane] = table[(at / 32 + lane * 7) % 32]; // EXPECT: race/write-read table
+    }
+}
+CASE(taken_by_warps, 0)
+{
+    taken_by_warps<fault><<<1, 128>>>(zeros<float>(32), zeros<float>(1024), zeros<unsigned>(1), 1024);
+}
+
+/* The same from a counter of the block's. */
+template <bool fault> __global__ void taken_in_the_block(const float *in, float *out, unsigned n)
+{
+    __shared__ float table[32];
+    __shared__ unsigned next, first[4];
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (threadIdx.x == 0)
+        next = 0;
+    __syncthreads();
+    if (warp == 0)
+        table[lane] = in[lane]; // OTHER
+    if (!fault)
+        __syncthreads();
+    for (;;) {
+        if (lane == 0)
+            first[warp] = atomicAdd(&next, 32);
+        __syncwarp();
+        unsigned at = first[warp];
+        __syncwarp();
+        if (at >= n)
+            break;
+        out[at + lane] = table[(at / 32 + lane * 7) % 32]; // EXPECT: race/write-read table
+    }
+}
+CASE(taken_in_the_block, 0)
+{
+    taken_in_the_block<fault><<<1, 128>>>(zeros<float>(32), zeros<float>(1024), 1024);
+}
