@@ -50,7 +50,7 @@ extern const struct kind mg__kinds[]; /* by enum check_kind */
 /* ---- code.c ---- */
 struct site {                           /* one instruction that accesses memory */
     struct mg_flow_origin source, from; /* where its address comes from; from: of an asynchronous copy */
-    uint16_t number; /* 1 …: its number among those that access memory; the last one stands for all above 65535 */
+    uint16_t number; /* 1 …: among those that access memory, odd: mg__order_own; the last one stands for all above */
     uint8_t class;   /* enum mg_order_class */
     bool reads, writes, atomic;
     bool async;

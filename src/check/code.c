@@ -269,16 +269,27 @@ enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn
         return INSIDE_NOTHING;
     uint8_t *after = reach(b.func, at, at_one, &avoid), *from_mate = reach(b.func, mate, at_barrier, &never);
     uint32_t outer = NO_INSN;
+    size_t head = SIZE_MAX, back = 0; /* of the outermost loop that goes round in one piece of text, without the mate */
     enum code_inside in = INSIDE_NOTHING;
+    for (size_t k = at; after && k < b.func->ninsns; k++) {
+        struct arms a = {.n = 0};
+        if (after[k] && mg__ptx_branches(&b.func->insns[k]))
+            each_next(b.func, k, add_arm, &a);
+        for (unsigned n = 0; n < a.n; n++)
+            if (a.at[n] <= at && a.at[n] < head && (mate < a.at[n] || mate > k)) {
+                head = a.at[n];
+                back = k;
+            }
+    }
     for (size_t k = 0; after && from_mate && k < b.func->ninsns; k++) {
         struct reached r;
-        const uint8_t *without = arms_of(b.func, k, &r) ? arm_without(&r, at) : NULL;
+        const uint8_t *without = arms_of(b.func, k, &r) && passed_by(b.func, &r, at) ? arm_without(&r, at) : NULL;
         const uint32_t branch = b.base + (uint32_t)k;
         /* the mate behind both arms, or in front of both */
         const bool behind = without && without[mate] && after[mate],
-                   before = without && !r.by[0][mate] && !r.by[1][mate] && from_mate[k] && passed_by(b.func, &r, at);
+                   before = without && !r.by[0][mate] && !r.by[1][mate] && from_mate[k];
         if ((behind || before) && !same_line(info, branch, insn)) {
-            const bool loop = after[k] && k != at;
+            const bool loop = k != at && k >= head && k <= back;
             if (outer == NO_INSN)
                 outer = branch;
             if (in == INSIDE_NOTHING || (loop && same_line(info, branch, outer)))
@@ -286,6 +297,9 @@ enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn
         }
         free_arms(&r);
     }
+    if (head != SIZE_MAX &&
+        (outer == NO_INSN || head < outer - b.base || same_line(info, b.base + (uint32_t)back, outer)))
+        in = INSIDE_LOOP;
     free(after);
     free(from_mate);
     return in;
@@ -294,24 +308,24 @@ enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn
 bool mg__code_forwarded(const struct mg_launch_info *info, const struct code *code, uint32_t write, uint32_t read)
 {
     struct body b = body_of(info, write);
-    struct barrier_stop never = {b.func, false, false};
     const size_t from = write - b.base, to = read - b.base;
     if (body_of(info, read).func != b.func)
         return false;
-    uint8_t *after = reach(b.func, from, at_barrier, &never);
     bool found = false;
-    for (size_t k = 0; after && !found && k < b.func->ninsns; k++) {
+    for (size_t k = 0; !found && k < b.func->ninsns; k++) {
         struct reached r;
+        struct avoid avoid = {k}; /* a loop may lead back to it */
         const uint8_t *arm = arms_of(b.func, k, &r) ? arm_without(&r, from) : NULL;
-        found = arm && arm[to] && !after[to];
+        uint8_t *after = arm && arm[to] ? reach(b.func, from, at_one, &avoid) : NULL;
+        found = after && !after[to];
         for (size_t n = 0; found && n < b.func->ninsns; n++) {
             const struct site *s = &code->sites[b.base + n];
             if (arm[n] && !after[n] && does_something(&b.func->insns[n]))
                 found = s->plain_read && s->object == code->sites[write].object;
         }
+        free(after);
         free_arms(&r);
     }
-    free(after);
     return found;
 }
 
@@ -450,11 +464,21 @@ static bool asks_later(const struct mg_ptx_insn *i)
     return isa->group == MG_G_MBARRIER || strtol(isa->since_sm, NULL, 10) >= 90;
 }
 
+/* A load of a place to which the same function stores by the same register: mostly a lane's own. */
+static bool of_its_own(const struct mg_ptx_func *f, const struct mg_ptx_insn *load)
+{
+    enum { MOST = 4096 }; /* instructions, of longer functions */
+    for (size_t k = 0; load->access == MG_ACCESSES_LOAD && k < MG_MIN(f->ninsns, (size_t)MOST); k++)
+        if (f->insns[k].access == MG_ACCESSES_STORE && mg__idiom_same_place(f, load, &f->insns[k]))
+            return true;
+    return false;
+}
+
 static bool read_insns(const struct mg_launch_info *info, struct code *code)
 {
     *code = (struct code){.unit_shared = 2, .unit_global = 2, .ninsns = info->ninsns};
     code->sites = calloc(info->ninsns + 1, sizeof(*code->sites));
-    code->insn_of = calloc(info->ninsns + 2, sizeof(*code->insn_of));
+    code->insn_of = calloc(2 * (size_t)info->ninsns + 2, sizeof(*code->insn_of));
     if (!code->sites || !code->insn_of)
         return false;
     const struct mg_ptx_func *func = NULL;
@@ -475,7 +499,8 @@ static bool read_insns(const struct mg_launch_info *info, struct code *code)
         if (!mg__ptx_accesses(i) && !in_bulk(i) && !multiplies(i))
             continue;
         describe(s, i);
-        if (code->nnumbers < UINT16_MAX)
+        const bool own = of_its_own(func, i);
+        for (bool more = true; more && code->nnumbers < UINT16_MAX; more = mg__order_own(code->nnumbers) != own)
             code->insn_of[++code->nnumbers] = k;
         s->number = (uint16_t)code->nnumbers;
         if (in_bulk(i) || multiplies(i)) {

@@ -88,6 +88,38 @@ static bool line_leads(const struct launch *l, const struct line *from, const st
     return false;
 }
 
+static bool on_line(const struct launch *l, uint32_t insn, const struct line *line)
+{
+    const struct line at = l->code.sites[insn].number ? mg__name_line(l->info, insn) : (struct line){"", 0, 0};
+    return same_file(&at, line) && at.line == line->line;
+}
+
+/* Whether the later access is in another round of a loop that was unrolled: between the two is a copy of each, or of
+ * what stands in front of the earlier one. */
+static bool in_next_copy(const struct launch *l, const struct occurrence *o)
+{
+    enum { FAR = 512 }; /* instructions, beyond which nobody looks */
+    if (o->insn == NO_INSN || o->other >= o->insn || o->insn - o->other > FAR ||
+        l->info->insns[o->insn].func != l->info->insns[o->other].func ||
+        !mg__code_leads(l->info, o->other, o->insn, true, false))
+        return false;
+    const struct line line = mg__name_line(l->info, o->insn), other = mg__name_line(l->info, o->other);
+    const bool alike = same_file(&line, &other) && line.line == other.line;
+    bool came = alike;
+    for (uint32_t k = o->other + 1; k < o->insn; k++) {
+        const struct line at = l->code.sites[k].number ? mg__name_line(l->info, k) : (struct line){"", 0, 0};
+        if (!at.line || (alike && on_line(l, k, &line)))
+            continue;
+        if (came && !alike && on_line(l, k, &other))
+            return true;
+        came |= on_line(l, k, &line);
+        for (uint32_t before = o->other - MG_MIN(o->other, FAR); alike && before < o->other; before++)
+            if (on_line(l, before, &at) && mg__code_leads(l->info, before, o->other, true, false))
+                return true;
+    }
+    return false;
+}
+
 /* Outside what one of the two stands in, which not all threads may come to, or not as often. */
 static bool put_side(const struct launch *l, uint32_t insn, uint32_t other, const char *side, const struct line *line,
                      struct mg_strbuf *out)
@@ -103,8 +135,9 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
                         const struct line *other, const char *barrier, struct mg_strbuf *out)
 {
     struct line later = called(l, o->insn, line), earlier = called(l, o->other, other);
+    const bool forwarded = mg__code_forwarded(l->info, &l->code, o->other, o->insn);
     if (o->who.block == o->with.block && !mg__code_leads(l->info, o->other, o->insn, true, false) &&
-        !mg__code_forwarded(l->info, &l->code, o->other, o->insn)) /* two arms of a branch, of warps with other roles */
+        !forwarded) /* two arms of a branch, of warps with other roles */
         return mg__strbuf_printf(out,
                                  "Order the two by a barrier to which both sides come: a named one (bar.sync with a "
                                  "number of its own), an mbarrier, or a __syncthreads() behind the branch.");
@@ -112,14 +145,15 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
         line = &later;
         other = &earlier;
     }
-    bool same = same_file(line, other) && (mg__code_leads(l->info, o->insn, o->other, false, false) ||
+    const bool copy = same_file(line, other) && in_next_copy(l, o);
+    bool same = same_file(line, other) && (copy || mg__code_leads(l->info, o->insn, o->other, false, false) ||
                                            (other->line > line->line && line_leads(l, line, other)));
     if (same && other->line == line->line)
         return mg__strbuf_printf(out,
                                  "Put a %s at the end of the loop's body: line %u of one round and of the "
                                  "next have nothing between them.",
                                  barrier, line->line);
-    if (same && other->line > line->line)
+    if (same && (copy || other->line > line->line))
         return mg__strbuf_printf(out,
                                  "Put a %s at the end of the loop's body: line %u of one round and line "
                                  "%u of the next have nothing between them.",
@@ -127,7 +161,7 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
     return mg__strbuf_printf(out, "Put a %s between ", barrier) && put_line(out, other, line) &&
            mg__strbuf_printf(out, " and ") && put_line(out, line, other) &&
            (!same_file(line, other) || (put_side(l, o->other, o->insn, ", behind", other, out) &&
-                                        put_side(l, o->insn, o->other, ", in front of", line, out))) &&
+                                        (forwarded || put_side(l, o->insn, o->other, ", in front of", line, out)))) &&
            mg__strbuf_printf(out, ".");
 }
 
@@ -261,11 +295,21 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         !is_atomic(l, o->other))
         return fix_grid(l, o, line, other, out);
     bool plain_writes = o->kind == KIND_RACE_WRITE_WRITE && !is_atomic(l, o->insn) && !is_atomic(l, o->other) &&
-                        same_file(line, other) && line->line == other->line;
+                        same_file(line, other) && line->line == other->line && !in_next_copy(l, o);
     if (!known || !line->line || !other->line || between_blocks(o) || plain_writes ||
         (o->kind != KIND_RACE_WRITE_READ && o->kind != KIND_RACE_READ_WRITE && o->kind != KIND_RACE_WRITE_WRITE))
         return false;
     return put_barrier(l, o, line, other, "__syncthreads()", out);
+}
+
+/* A barrier that is for as many threads as it names, or that has a number. */
+static bool is_named(const struct launch *l, uint32_t insn)
+{
+    const struct mg_insn_info *at = &l->info->insns[insn];
+    const struct mg_ptx_insn *i = at->insn;
+    const struct mg_ptx_opnd *number = i->nops > i->nresults ? mg__ptx_op(at->func, i, i->nresults) : NULL;
+    const bool plain = i->sub == MG_SUB_SYNC || i->sub == MG_SUB_ARRIVE;
+    return number && (number->kind != MG_OPND_IMM || number->imm != 0 || (plain && i->nops > 1));
 }
 
 static bool fix_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
@@ -281,9 +325,16 @@ static bool fix_barrier(const struct launch *l, const struct occurrence *o, cons
                                       "mbarrier of their own (empty), or at a __syncthreads().");
     if (o->kind == KIND_BARRIER_MBARRIER_COUNT && o->value[3])
         return fix_parity(l, o->value[3] - 1, line, out);
+    if (o->kind == KIND_BARRIER_SHARED && o->value[1])
+        return mg__strbuf_printf(out, "Let who arrives (bar.arrive) wait, at a barrier of another number, until those "
+                                      "that wait here have come, before it arrives again.");
     bool plain = o->insn != NO_INSN && l->info->insns[o->insn].insn->effects & MG_E_SYNCS && line->line;
     if (!plain || (o->kind != KIND_BARRIER_LEFT && o->kind != KIND_BARRIER_NOT_REACHED))
         return false;
+    if (is_named(l, o->insn))
+        return mg__strbuf_printf(out, "A named barrier opens when as many threads have come as it names, whether they "
+                                      "wait (bar.sync) or not (bar.arrive): let both sides come to it equally often, "
+                                      "in the same order.");
     const enum code_inside in = mg__code_inside(l->info, o->insn);
     if (in == INSIDE_LOOP)
         return mg__strbuf_printf(out,

@@ -67,7 +67,8 @@ static void arrive(struct worker *w, struct block *b, const struct mg_sync *e)
     uint32_t other;
     if (e->count && mg__order_apart(b->order, e->barrier, e->warp, &other))
         note(w, KIND_BARRIER_SHARED, e->insn, NO_INSN, first_of(e),
-             (struct actor){e->block, (uint16_t)other, MG_ORDER_MANY}, e->barrier, 0);
+             (struct actor){e->block, (uint16_t)other, MG_ORDER_MANY}, e->barrier,
+             b->order->arrivals >> (e->barrier & 15) & 1);
     m->arrived += n;
 }
 

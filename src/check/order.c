@@ -150,6 +150,7 @@ void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
         o->partial = true;
     }
     o->met[barrier & 15] = b->all;
+    o->arrivals = (o->arrivals & ~(1u << (barrier & 15))) | (uint32_t)!b->waiting << (barrier & 15);
     memset(b, 0, sizeof(*b));
 }
 
@@ -433,9 +434,12 @@ static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed,
             if (old.class == MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN)
                 return;
             me.others = old.others;
-            if (old.lane != me.lane && !mg__order_before(o, *time, old, me))
+            const bool own = mg__order_own(me.site) && !mg__order_own(old.site);
+            if (old.lane == me.lane ? *time > o->lanes[me.warp] : !mg__order_before(o, *time, old, me)) {
+                me.site = own ? old.site : me.site;
                 me.lane =
                     (uint8_t)mg__order_numbered(mg__order_both(mg__order_number(old.lane), mg__order_number(me.lane)));
+            }
         } else if (!mg__order_before(o, *time, old, me) &&
                    !(old.class != MG_ORDER_PLAIN && me.class == MG_ORDER_PLAIN)) {
             old.others = true;

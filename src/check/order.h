@@ -125,6 +125,7 @@ struct mg_order {
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
     struct mg_order_barrier barriers[16];
     uint32_t arrived; /* barriers to which somebody has come in this block, a bit each */
+    uint32_t arrivals; /* barriers that opened last for arrivals alone: nobody waited */
     uint32_t met[16]; /* warps that met there last, and when each came */
     uint32_t came[16][MG_ORDER_WARPS];
     struct mg_order_copies copies[MG_ORDER_WARPS];
@@ -177,6 +178,12 @@ void mg__order_learn(struct mg_order *order, uint32_t warp, uint32_t lanes, cons
 /* Where a lane's or group's number is in 32 bits: from this bit on, in these. */
 #define MG_WHO_NUMBER 21
 #define MG_WHO_LANES (63u << MG_WHO_NUMBER)
+/* Sites with odd numbers read what the same lane mostly stores to. Where several lanes have read, the site of another
+ * kind is kept: it tells more of whom a write is in the way of. */
+static inline bool mg__order_own(uint32_t site)
+{
+    return site & 1;
+}
 /* All but the lane. */
 static inline uint32_t mg__order_pack_warp(struct mg_order_who w)
 {

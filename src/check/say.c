@@ -242,6 +242,11 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
         return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);
     case KIND_BARRIER_SHARED:
+        if (o->value[1])
+            return mg__strbuf_printf(out, " comes to barrier %u, which has opened for arrivals alone, of ",
+                                     o->value[0]) &&
+                   mg__name_thread(l, &o->with, false, out) &&
+                   mg__strbuf_printf(out, " among others: nobody waited at it");
         return mg__strbuf_printf(out, " comes to barrier %u, where ", o->value[0]) &&
                mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " and others have met, and nothing keeps the two groups apart");

@@ -141,8 +141,11 @@ bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t b
                     slot->r_time = 0;
                 slot->memo = m;
                 slot->base = base;
+                const bool both =
+                    !writes && slot->r_time > mg__quick_met(o, who); /* quick.c: the site that tells more */
+                const uint32_t site = (both && mg__order_own(who) && !mg__order_own(slot->r_who) ? slot->r_who : who);
                 *(writes ? &slot->w_time : &slot->r_time) = o->now;
-                *(writes ? &slot->w_who : &slot->r_who) = who;
+                *(writes ? &slot->w_who : &slot->r_who) = (who & ~(uint32_t)UINT16_MAX) | (site & UINT16_MAX);
                 continue;
             }
             struct mg_order_row *row = cells_of(s, slot);

@@ -217,6 +217,81 @@ __global__ void scan_in_place(unsigned *out)
     }
     out[threadIdx.x] = sums[threadIdx.x];
 }
+// unrolled_rounds: race/write-write Put a __syncthreads() at the end of the loop's body: line @A of one round and of the next have \
+nothing between them.
+__global__ void unrolled_rounds(volatile unsigned *out)
+{
+    __shared__ unsigned tile[256];
+#pragma unroll
+    for (unsigned round = 0; round < 4; round++) {
+        unsigned v = out[round * 256 + threadIdx.x] + round;
+        tile[(threadIdx.x + 32 * round) % 256] = v; // A
+    }
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+// loops_in_a_loop: race/write-read Put a __syncthreads() between line @A and line @B, behind the loop that line @A stands in, in front \
+of the loop that line @B stands in.
+__global__ void loops_in_a_loop(unsigned *out, unsigned n)
+{
+    extern __shared__ unsigned sums[];
+    unsigned sum = 0;
+    for (unsigned step = 0; step < n; step++) {
+        for (unsigned i = threadIdx.x; i < n; i += 256)
+            sums[i] = i + step; // A
+        for (unsigned i = threadIdx.x; i < n; i += 256)
+            if (i != step)
+                sum += sums[n - 1 - i]; // B
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+// kept_by_the_writer: race/write-read Put a __syncthreads() between line @A and line @B, behind the branch that line @A stands in.
+__global__ void kept_by_the_writer(unsigned *out, unsigned n)
+{
+    __shared__ unsigned last;
+    unsigned sum = 0;
+    for (unsigned step = 0; step < n; step++) {
+        if (threadIdx.x == 255)
+            last = sum + step; // A
+        sum += last; // B
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+// read_by_others: race/in-step Put a __syncwarp() between the two accesses: since compute capability 7.0 lanes need not run in step.
+__global__ void read_by_others(unsigned *out)
+{
+    __shared__ unsigned tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    unsigned v = tile[(threadIdx.x + 1) % 32];
+    tile[threadIdx.x] += v;
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+// arrives_again: barrier/same-number Let who arrives (bar.arrive) wait, at a barrier of another number, until those that wait here have \
+come, before it arrives again.
+// says: which has opened for arrivals alone
+__global__ void arrives_again(unsigned *out)
+{
+    if (threadIdx.x < 32) {
+        for (unsigned k = 0; k < 3; k++)
+            asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+    }
+    out[threadIdx.x] = 1;
+}
+// half_comes: barrier/not-reached A named barrier opens when as many threads have come as it names, whether they wait (bar.sync) or not \
+(bar.arrive): let both sides come to it equally often, in the same order.
+__global__ void half_comes(unsigned *out)
+{
+    if (threadIdx.x < 128)
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+    else
+        asm volatile("bar.sync 2, 128;" ::: "memory");
+    out[threadIdx.x] = 1;
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -249,7 +324,13 @@ int main(int, char **argv)
         cudaFree(b);
         break;
     case 18: scan_in_place<<<1, 256>>>(out); break;
-    case 19: launched_alone<<<4, 64>>>(out); break;
+    case 19: unrolled_rounds<<<1, 256>>>(out); break;
+    case 20: loops_in_a_loop<<<1, 256, 300 * 4>>>(out, 300); break;
+    case 21: kept_by_the_writer<<<1, 256>>>(out, 5); break;
+    case 22: read_by_others<<<1, 32>>>(out); break;
+    case 23: arrives_again<<<1, 64>>>(out); break;
+    case 24: half_comes<<<1, 256>>>(out); break;
+    case 25: launched_alone<<<4, 64>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
