@@ -653,6 +653,9 @@ struct line { /* of the source: where the program's author would look for the in
     const char *file;
     uint32_t line, column;
 };
+/* A load that the compiler made of several lines', or put elsewhere, has line 0: it is told by the first use of what it
+ * loads, the instruction that comes back. */
+uint32_t mg__name_told(const struct mg_launch_info *info, uint32_t insn);
 struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
 /* The call that the line was inlined by; its line is 0 if it was not. */
 struct line mg__name_call(const struct mg_launch_info *info, uint32_t insn);

@@ -124,7 +124,7 @@ static bool in_next_copy(const struct launch *l, const struct occurrence *o)
 static bool put_side(const struct launch *l, uint32_t insn, uint32_t other, const char *side, const struct line *line,
                      struct mg_strbuf *out)
 {
-    const enum code_inside in = mg__code_alone(l->info, insn, other);
+    const enum code_inside in = mg__code_alone(l->info, mg__name_told(l->info, insn), other);
     return in == INSIDE_NOTHING || mg__strbuf_printf(out, "%s the %s that line %u stands in", side,
                                                      in == INSIDE_LOOP ? "loop" : "branch", line->line);
 }

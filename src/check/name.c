@@ -8,11 +8,47 @@
 
 #include <ctype.h>
 
+static bool has_line(const struct mg_launch_info *info, uint32_t insn)
+{
+    const struct mg_ptx_insn *i = info->insns[insn].insn;
+    return info->module && i && i->loc && mg__ptx_place(info->module, i->loc).line;
+}
+
+static bool uses_one(const struct mg_launch_info *info, uint32_t insn, const uint32_t *wanted, unsigned n)
+{
+    struct mg_flow_walk w = {info->insns[insn].func, info->insns[insn].insn, 0, 0};
+    uint32_t reg;
+    for (bool written; mg__flow_next(&w, &reg, &written);)
+        for (unsigned k = 0; k < n && !written; k++)
+            if (reg == wanted[k])
+                return true;
+    return false;
+}
+
+uint32_t mg__name_told(const struct mg_launch_info *info, uint32_t insn)
+{
+    enum { NEAR = 512, RESULTS = 8 };
+    const struct mg_insn_info *i = &info->insns[insn];
+    uint32_t results[RESULTS], reg;
+    unsigned n = 0;
+    if (!i->insn || !i->insn->loc || i->insn->access != MG_ACCESSES_LOAD || has_line(info, insn))
+        return insn;
+    struct mg_flow_walk w = {i->func, i->insn, 0, 0};
+    for (bool written; n < RESULTS && mg__flow_next(&w, &reg, &written);)
+        if (written)
+            results[n++] = reg;
+    for (uint32_t k = insn + 1; k < info->ninsns && k - insn < NEAR && info->insns[k].func == i->func; k++)
+        if (has_line(info, k) && uses_one(info, k, results, n))
+            return k;
+    return insn;
+}
+
 struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn)
 {
     struct line line = {"", 0, 0};
     if (insn >= info->ninsns)
         return line;
+    insn = mg__name_told(info, insn);
     const struct mg_insn_info *i = &info->insns[insn];
     line = (struct line){i->file, i->line, 0};
     if (info->module && i->insn && i->insn->loc) {
@@ -26,7 +62,7 @@ struct line mg__name_call(const struct mg_launch_info *info, uint32_t insn)
 {
     if (insn >= info->ninsns || !info->module || !info->insns[insn].insn || !info->insns[insn].insn->loc)
         return (struct line){"", 0, 0};
-    struct mg_ptx_place place = mg__ptx_place(info->module, info->insns[insn].insn->loc);
+    struct mg_ptx_place place = mg__ptx_place(info->module, info->insns[mg__name_told(info, insn)].insn->loc);
     return (struct line){place.call, place.call_line, 0};
 }
 

@@ -292,6 +292,19 @@ __global__ void half_comes(unsigned *out)
         asm volatile("bar.sync 2, 128;" ::: "memory");
     out[threadIdx.x] = 1;
 }
+// of_two_lines: race/write-read Put a __syncthreads() between line @A and line @B, in front of the branch that line @B stands in.
+__global__ void of_two_lines(unsigned *out)
+{
+    __shared__ uint2 pairs[256];
+    pairs[threadIdx.x] = make_uint2(threadIdx.x, 5); // A
+    const uint2 *pair = &pairs[255 - threadIdx.x];
+    if (out[threadIdx.x + 256] == 0) {
+        out[threadIdx.x] = pair->y * 3;
+        __threadfence();
+    } else {
+        out[threadIdx.x + 512] = pair->y + out[threadIdx.x]; // B
+    }
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -330,7 +343,8 @@ int main(int, char **argv)
     case 22: read_by_others<<<1, 32>>>(out); break;
     case 23: arrives_again<<<1, 64>>>(out); break;
     case 24: half_comes<<<1, 256>>>(out); break;
-    case 25: launched_alone<<<4, 64>>>(out); break;
+    case 25: of_two_lines<<<1, 256>>>(out); break;
+    case 26: launched_alone<<<4, 64>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
