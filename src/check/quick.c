@@ -28,12 +28,18 @@ static inline bool differs(uint32_t who, uint32_t old)
     return (((old ^ who) & MG_WHO_LANES) | (who & ~old & 1)) != 0; /* mg__order_own */
 }
 
-/* `who`, of the lanes that were there as well. */
+/* `who`, with the site of the two that tells more. */
+static inline __attribute__((always_inline)) uint32_t with_site(uint32_t who, uint32_t old)
+{
+    const uint32_t differ = (who ^ old) & UINT16_MAX;
+    return who ^ (who & ~old & 1 ? differ : 0); /* mg__order_own */
+}
+
+/* … and of the lanes that were there as well. */
 static inline uint32_t with_lanes(uint32_t who, uint32_t old)
 {
     const uint32_t mine = (who & MG_WHO_LANES) >> MG_WHO_NUMBER, theirs = (old & MG_WHO_LANES) >> MG_WHO_NUMBER;
-    const uint32_t site = (mg__order_own(who) && !mg__order_own(old) ? old : who) & UINT16_MAX;
-    return (who & ~(MG_WHO_LANES | UINT16_MAX)) | site | mg__order_both(mine, theirs) << MG_WHO_NUMBER;
+    return (with_site(who, old) & ~MG_WHO_LANES) | mg__order_both(mine, theirs) << MG_WHO_NUMBER;
 }
 
 /* The place was used at `time`, since the floor, by `*slot`; `*who` comes as well, whose warp's lanes have all met at
@@ -252,7 +258,8 @@ static inline __attribute__((always_inline)) void read_unit(uint32_t *time, uint
 {
     const uint32_t old = *slot;
     const bool fresh = *time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
-    const uint32_t both = many && *time > met ? with_lanes(mine, old) : mine;
+    const uint32_t one = *time > met ? with_site(mine, old) : mine,
+                   both = many && *time > met ? with_lanes(mine, old) : one;
     *slot = fresh ? mine : same_warp ? both | (old & OTHERS) : old | OTHERS;
     *time = fresh | same_warp ? now : *time;
 }
@@ -262,8 +269,8 @@ MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_
 {
     uint32_t many = 0;
     for (size_t k = 0; k < n; k++) {
-        const uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
-        many |= (time > floor) & !((old ^ mine) & WARP_BITS) & differs(mine, old) & (time > met);
+        const uint32_t time = row->r_time[at + k], differ = row->r_who[at + k] ^ (who | lane[k]);
+        many |= (time > floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (time > met);
     }
     for (size_t k = 0; many && k < n; k++)
         read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, now, true);
@@ -498,8 +505,8 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
 {
     uint32_t before_it[32], bad = 0, several = 0; /* lanes on a unit that another one of the warp has read */
     for (unsigned i = 0; i < 32; i++) {
-        const uint32_t me = who | mg__order_pack_lane(i), read = l->read[i];
-        const bool many = (read > m.floor) & !((l->r[i] ^ me) & WARP_BITS) & differs(me, l->r[i]) & (read > m.met);
+        const uint32_t differ = l->r[i] ^ (who | mg__order_pack_lane(i)), read = l->read[i];
+        const bool many = (read > m.floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (read > m.met);
         several |= many ? 1u << i : 0;
     }
     for (unsigned i = 0; i < 32; i++) {
@@ -512,7 +519,8 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
         bad |= (uint32_t)no & mask >> i;
         l->read[i] = other ? read : m.now;
         before_it[i] = r;
-        l->r[i] = other ? r | OTHERS : me | (recent ? r & OTHERS : 0);
+        const uint32_t one = recent & (read > m.met) ? with_site(me, r) : me;
+        l->r[i] = other ? r | OTHERS : one | (recent ? r & OTHERS : 0);
     }
     for (unsigned i = 0; several && i < 32; i++)
         l->r[i] = several >> i & 1 ? with_lanes(l->r[i], before_it[i]) : l->r[i];
