@@ -101,6 +101,13 @@ enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn
 /* Whether the two stand in two arms only because the compiler has the writing threads keep the value: the other arm
  * holds nothing but the read. */
 bool mg__code_forwarded(const struct mg_launch_info *info, const struct code *code, uint32_t write, uint32_t read);
+/* A lock that both instructions are under: where it is taken, by an atomic operation that is tried again, and a write
+ * that gives it back. */
+struct code_lock {
+    uint32_t taken, given;
+};
+bool mg__code_locked(const struct mg_launch_info *info, const struct code *code, uint32_t insn, uint32_t other,
+                     struct code_lock *lock);
 
 /* ---- idiom.c ---- */
 struct launch;

@@ -305,6 +305,44 @@ enum code_inside mg__code_alone(const struct mg_launch_info *info, uint32_t insn
     return in;
 }
 
+/* Whether one comes to `at` only through `taken`, and behind `at` to `given`. */
+static bool is_under(const struct mg_ptx_func *f, size_t at, size_t taken, size_t given)
+{
+    const struct barrier_stop stop = {f, true, false};
+    const struct avoid avoid = {taken};
+    uint8_t *without = reach(f, SIZE_MAX, at_one, &avoid), *after = reach(f, at, at_barrier, &stop),
+            *back = reach(f, given, at_one, &avoid);
+    const bool under = without && after && back && !without[at] && after[given] && !back[at];
+    free(without);
+    free(after);
+    free(back);
+    return under;
+}
+
+bool mg__code_locked(const struct mg_launch_info *info, const struct code *code, uint32_t insn, uint32_t other,
+                     struct code_lock *lock)
+{
+    const struct body b = body_of(info, insn);
+    if (body_of(info, other).func != b.func)
+        return false;
+    for (size_t taken = 0; taken < b.func->ninsns; taken++) {
+        const struct mg_ptx_insn *i = &b.func->insns[taken];
+        const struct site *take = &code->sites[b.base + taken];
+        if (i->access != MG_ACCESSES_ATOM || (i->atomop != MG_ATOM_CAS && i->atomop != MG_ATOM_EXCH) ||
+            take->object < 0 || !mg__code_leads(info, b.base + (uint32_t)taken, b.base + (uint32_t)taken, true, false))
+            continue;
+        for (size_t given = 0; given < b.func->ninsns; given++) {
+            const struct site *give = &code->sites[b.base + given];
+            if (given == taken || !give->number || !give->writes || give->object != take->object ||
+                !is_under(b.func, insn - b.base, taken, given) || !is_under(b.func, other - b.base, taken, given))
+                continue;
+            *lock = (struct code_lock){b.base + (uint32_t)taken, b.base + (uint32_t)given};
+            return true;
+        }
+    }
+    return false;
+}
+
 bool mg__code_forwarded(const struct mg_launch_info *info, const struct code *code, uint32_t write, uint32_t read)
 {
     struct body b = body_of(info, write);

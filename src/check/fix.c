@@ -230,6 +230,17 @@ static bool fix_parity(const struct launch *l, uint32_t wait, const struct line 
                              "for the second, and so on in turns.");
 }
 
+/* Both under one lock: what it lacks is fences, of the block or, between blocks, of the device. */
+static bool fix_lock(const struct launch *l, const struct code_lock *lock, const char *fence, const struct line *line,
+                     struct mg_strbuf *out)
+{
+    const struct line taking = mg__name_line(l->info, lock->taken), giving = mg__name_line(l->info, lock->given),
+                      taken = called(l, lock->taken, &taking), given = called(l, lock->given, &giving);
+    return mg__strbuf_printf(out, "A lock orders what is under it by fences: put a %s behind taking it, ", fence) &&
+           put_line(out, &taken, line) && mg__strbuf_printf(out, ", and one before giving it back, ") &&
+           put_line(out, &given, line) && mg__strbuf_printf(out, ".");
+}
+
 static bool fix_race(const struct launch *l, const struct occurrence *o, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
 {
@@ -237,6 +248,12 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     const bool back = known && (l->code.sites[o->insn].goes_back || l->code.sites[o->other].goes_back);
     bool flags = known && l->code.sites[o->insn].class == MG_ORDER_VOLATILE &&
                  l->code.sites[o->other].class == MG_ORDER_VOLATILE;
+    bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_FILLED && o->kind != KIND_RACE_SOURCE &&
+                   o->kind != KIND_RACE_PROXY && o->kind != KIND_RACE_WGMMA && o->kind != KIND_RACE_LETTER &&
+                   o->kind != KIND_RACE_SCOPE && o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
+    struct code_lock lock;
+    if (general && known && mg__code_locked(l->info, &l->code, o->insn, o->other, &lock))
+        return fix_lock(l, &lock, between_blocks(o) ? "__threadfence()" : "__threadfence_block()", line, out);
     switch (o->kind) {
     case KIND_RACE_BLOCKS_WRITE_READ:
         if (o->value[0])
@@ -280,9 +297,6 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     default:
         break;
     }
-    bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_FILLED && o->kind != KIND_RACE_SOURCE &&
-                   o->kind != KIND_RACE_PROXY && o->kind != KIND_RACE_WGMMA && o->kind != KIND_RACE_LETTER &&
-                   o->kind != KIND_RACE_SCOPE && o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
     if (general && updates(l, o, line, other) && reads_neighbour(l, o))
         return mg__strbuf_printf(out, o->place == PLACE_SHARED
                                           ? "Read into a variable first, let all threads come to a __syncthreads(), "

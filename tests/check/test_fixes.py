@@ -305,6 +305,40 @@ __global__ void of_two_lines(unsigned *out)
         out[threadIdx.x + 512] = pair->y + out[threadIdx.x]; // B
     }
 }
+// under_a_lock: race/write-write A lock orders what is under it by fences: put a __threadfence_block() behind taking it, line @A, and one \
+before giving it back, line @B.
+__global__ void under_a_lock(unsigned *out)
+{
+    __shared__ unsigned lock, last;
+    if (threadIdx.x == 0)
+        lock = 0;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        while (atomicCAS(&lock, 0, 1)) // A
+            ;
+        __threadfence_block();
+        last = threadIdx.x;
+        *(volatile unsigned *)&lock = 0; // B
+    }
+    __syncthreads();
+    out[threadIdx.x] = last;
+}
+// between_blocks: race/blocks-write-write A lock orders what is under it by fences: put a __threadfence() behind taking it, line @A, and \
+one before giving it back, line @B.
+__device__ unsigned the_lock;
+__device__ void acquire()
+{
+    while (atomicCAS(&the_lock, 0, 1))
+        ;
+}
+__global__ void between_blocks(unsigned *out)
+{
+    if (threadIdx.x == 0) {
+        acquire(); // A
+        out[0] = blockIdx.x;
+        atomicExch(&the_lock, 0); // B
+    }
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -344,7 +378,9 @@ int main(int, char **argv)
     case 23: arrives_again<<<1, 64>>>(out); break;
     case 24: half_comes<<<1, 256>>>(out); break;
     case 25: of_two_lines<<<1, 256>>>(out); break;
-    case 26: launched_alone<<<4, 64>>>(out); break;
+    case 28: launched_alone<<<4, 64>>>(out); break;
+    case 26: under_a_lock<<<1, 256>>>(out); break;
+    case 27: between_blocks<<<4, 32>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
