@@ -1,4 +1,4 @@
-/* crash.c - when Margay itself dies by a signal: says so, and saves what the program has printed.
+/* crash.c - when the process dies by a signal: of a defect of ours, which is said; or of one that ends launches first.
  *
  * A defect of ours would otherwise look like one of the program: it shares our process, so its buffered output goes
  * down with us, and the command could only say that the program was ended by a signal. So faults are caught where
@@ -19,14 +19,81 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { FLUSH_SECONDS = 2 };
+enum { FLUSH_SECONDS = 2, END_SECONDS = 5, AGAIN_NS = 500000000 };
 
 _Thread_local const char *mg__cudart_running;
 
+static atomic_int running; /* turns of launches, of all threads */
+static int ending;         /* the signal that we die of */
+
+static void flush_hangs(int signal)
+{
+    (void)signal;
+    kill(getpid(), ending);
+}
+
+static void end_by(int number)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigaction(number, &plain, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+}
+
+/* At the latest after so many seconds. */
+static void end_within(int number, unsigned seconds)
+{
+    struct sigaction alarmed = {.sa_handler = flush_hangs};
+    ending = number;
+    sigaction(SIGALRM, &alarmed, NULL);
+    alarm(seconds);
+}
+
+/* Whoever is in a hurry sends it again; but one that is sent to the process and to its group comes twice at once. */
+static void on_end(int number)
+{
+    static _Atomic uint64_t first;
+    uint64_t now = mg__time_ns(), none = 0;
+    bool again = !atomic_compare_exchange_strong(&first, &none, now);
+    if (again ? now - none > AGAIN_NS : !atomic_load(&running) || mg__cudart.pid != (int)getpid()) {
+        end_by(number);
+        raise(number);
+    } else if (!again) {
+        mg__simt_interrupt(number);
+        end_within(number, END_SECONDS);
+    }
+}
+
+/* What a launch has found is lost if the process dies in the middle of it. So signals that would end the program end
+ * its launches first; not those that the program handles, or ignores, when it launches first. */
+static void catch_ends(void)
+{
+    struct sigaction action = {.sa_handler = on_end}, old;
+    for (size_t i = 0; i < MG_COUNT(ends); i++)
+        if (sigaction(ends[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+            sigaction(ends[i], &action, NULL);
+}
+
 void mg__cudart_runs(const struct mg_device_kernel *kernel)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, catch_ends);
+    atomic_fetch_add(&running, kernel ? 1 : -1);
     mg__cudart_running = kernel ? kernel->name : NULL;
+}
+
+void mg__cudart_end_if_asked(void)
+{
+    const int number = mg__simt_interrupted();
+    if (!number || atomic_load(&running) || mg__cudart.pid != (int)getpid())
+        return;
+    fflush(NULL);
+    end_by(number);
+    raise(number);
 }
 
 /* Where this library lies; the linker's names for its ends. */
@@ -63,24 +130,6 @@ static bool is_ours(int signal, const siginfo_t *info, uintptr_t pc)
     return inside && (signal == SIGFPE || signal == SIGILL);
 }
 
-static int ending; /* the signal that we die of */
-
-static void flush_hangs(int signal)
-{
-    (void)signal;
-    kill(getpid(), ending);
-}
-
-static void end_by(int number)
-{
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-    sigset_t only;
-    sigemptyset(&only);
-    sigaddset(&only, number);
-    sigaction(number, &plain, NULL);
-    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-}
-
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     static atomic_int first;
@@ -111,11 +160,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
              "MARGAY_ENGINE=interp may get past it.",
              MG_VERSION_STRING);
     mg__report_crash(mg__cudart.process.report, mg__cudart_running ? mg__cudart_running : "", &diag);
-    struct sigaction alarmed = {.sa_handler = flush_hangs};
-    ending = number;
     end_by(number);
-    sigaction(SIGALRM, &alarmed, NULL);
-    alarm(FLUSH_SECONDS);
+    end_within(number, FLUSH_SECONDS);
     fflush(NULL);
     if (info->si_code <= 0)
         raise(number);

@@ -298,6 +298,7 @@ static const char *name_of(int error)
 
 int mg__cudart_done(int error)
 {
+    mg__cudart_end_if_asked();
     if (mg__cudart_driver)
         return error;
     if (error && error != cudaErrorNotReady) {

@@ -115,6 +115,8 @@ bool mg__cudart_told(const char *name);   /* that it is not there; from now on, 
 extern _Thread_local const char *mg__cudart_running;
 void mg__cudart_runs(const struct mg_device_kernel *kernel);
 void mg__cudart_catch_crashes(void);
+/* Where a signal has ended the launch that ran, now it ends the process: what was found is in the report. */
+void mg__cudart_end_if_asked(void);
 void mg__cudart_lock(void);
 void mg__cudart_unlock(void);
 /* ---- registered code ---- */

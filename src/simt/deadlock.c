@@ -6,6 +6,8 @@
  */
 #include "simt/sched_priv.h"
 
+#include <string.h>
+
 void mg__stuck_leaves(struct mg_warp *w)
 {
     for (size_t i = 0; w->nleaves && mg__wants_sync(w) && i < w->splits.count; i++) {
@@ -76,6 +78,18 @@ void mg__deadlock(struct mg_cluster *c)
     }
 }
 
+static atomic_int interrupted;
+
+void mg__simt_interrupt(int signal)
+{
+    atomic_store(&interrupted, signal);
+}
+
+int mg__simt_interrupted(void)
+{
+    return atomic_load_explicit(&interrupted, memory_order_relaxed);
+}
+
 bool mg__run_due(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
@@ -88,6 +102,8 @@ bool mg__run_due(struct mg_worker *worker)
         run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, done * run->cluster_size,
                                     run->nclusters * run->cluster_size, (double)(now - run->began_at) * 1e-9);
     }
+    if (mg__simt_interrupted())
+        return true;
     if (run->engine && atomic_load(&run->engine->making)) /* asked before the deadline is read, which then moves on */
         return false;
     uint64_t deadline = atomic_load(&run->deadline);
@@ -123,7 +139,7 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
     struct mg_warp *w = timed_out_warp(c, worker->run->cluster_size);
     if (worker->run->spins) {
         mg__spin_tell(worker);
-    } else if (w && mg__wants_sync(w)) {
+    } else if (w && mg__wants_sync(w) && !mg__simt_interrupted()) { /* which says nothing of the program */
         const struct mg_split *s = &w->splits.at[w->current];
         mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = mg__has_polled(w);
         mg__sync_emit(worker);
@@ -131,6 +147,17 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
     worker->timed_out = c;
     mg__end_now(worker->run);
     return true;
+}
+
+/* What ended it, behind the colon. */
+static void why_late(const struct mg_run *run, char *text, size_t size)
+{
+    const int signal = mg__simt_interrupted();
+    if (signal)
+        snprintf(text, size, "the launch was ended by signal %d (%s) after %.1f s", signal, strsignal(signal),
+                 (double)(mg__time_ns() - run->began_at) * 1e-9);
+    else
+        snprintf(text, size, "the launch ran longer than its limit of %.3g s", run->simt->options.timeout_ms / 1000.0);
 }
 
 /* The launch's time was over. All workers have stopped, and hold what they had. */
@@ -148,6 +175,8 @@ void mg__tell_late(struct mg_run *run)
         if (run->workers[i].made)
             mg__engine_settle(&run->workers[i]);
     struct mg_warp *w = timed_out_warp(worker->timed_out, run->cluster_size);
+    char why[128];
+    why_late(run, why, sizeof(why));
     if (w) {
         char where[MG_PLACES];
         const struct mg_split *s = &w->splits.at[w->current];
@@ -170,8 +199,10 @@ void mg__tell_late(struct mg_run *run)
             mg__fault_hint(w, "It waits for the host or for another launch. Synchronise before the program ends.");
             return;
         }
-        mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(s->mask ? s->mask : 1), MG_ERR_TIMEOUT,
-                  "the launch ran longer than its limit of %.3g s; %s", run->simt->options.timeout_ms / 1000.0, where);
+        mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(s->mask ? s->mask : 1), MG_ERR_TIMEOUT, "%s; %s",
+                  why, where);
+        if (mg__simt_interrupted())
+            return;
         if (more)
             mg__fault_hint(
                 w,
@@ -183,11 +214,11 @@ void mg__tell_late(struct mg_run *run)
         return;
     }
     const struct mg_block *b = &worker->timed_out->blocks[run->cluster_size - 1]; /* between two: no warp is at fault */
-    mg__diag_set(&worker->diag, MG_ERR_TIMEOUT,
-                 "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)", run->info.kernel,
-                 run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
-    mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.",
-                  (unsigned long long)(run->nclusters * run->cluster_size));
+    mg__diag_set(&worker->diag, MG_ERR_TIMEOUT, "%s: %s (after block %u,%u,%u)", run->info.kernel, why, b->ctaid[0],
+                 b->ctaid[1], b->ctaid[2]);
+    if (!mg__simt_interrupted())
+        mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.",
+                      (unsigned long long)(run->nclusters * run->cluster_size));
     worker->fault_cluster = worker->timed_out->linear;
 }
 

@@ -41,6 +41,10 @@ void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
  * `end` (all of them at first). */
 void mg__simt_observe_range(struct mg_simt *simt, unsigned first, unsigned end);
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
+/* The process is to end by that signal: launches of all devices end soon, as those do that outran their limit. For a
+ * signal's handler. mg__simt_interrupted: the signal; 0: none came. */
+void mg__simt_interrupt(int signal);
+int mg__simt_interrupted(void);
 /* A code generator (simt/engine.h), which must outlive the device; NULL: everything is interpreted. Before the first
  * launch. */
 struct mg_engine;

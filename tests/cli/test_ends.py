@@ -53,7 +53,7 @@ class Ends(unittest.TestCase):
                               env={**os.environ, **(env or {})})
 
     def test_interrupted(self):
-        """Ctrl-C names the launch that was cut off, and the report has the others."""
+        """Ctrl-C ends the launch, and says where it was."""
         for command, status in (("run", 130), ("profile", 130), ("check", 2)):
             process = subprocess.Popen([MARGAY, command, "--json", "cut.json", "./k", "longest"], cwd=self.dir, text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
@@ -64,12 +64,14 @@ class Ends(unittest.TestCase):
             os.killpg(process.pid, signal.SIGINT)
             error = process.communicate(timeout=60)[1]
             self.assertEqual(process.returncode, status, error)
-            self.assertRegex(error, r"(?m)^margay: warning: longest\(int\*, long\): launch 2 was cut off after [\d.]+ s, "
-                                    r"with 0 of 1 blocks done; it is not in the report$")
+            self.assertRegex(error, r"(?m)^margay: error: longest\(int\*, long\): the launch was ended by signal 2 "
+                                    r"\(Interrupt\) after [\d.]+ s; block 0: warps 0-1 at k.cu:7\b")
+            self.assertIn("was ended by signal 2 (Interrupt)\n", error)
             with open(report) as file:
                 data = json.load(file)
-            self.assertEqual([x["kernel"] for x in data["launches"]], ["add(int*)"])
-            self.assertIn("launch 2 was cut off", data["warnings"][0]["message"])
+            self.assertEqual([(x["kernel"], x["status"]) for x in data["launches"]],
+                             [("add(int*)", "MG_OK"), ("longest(int*, long)", "MG_ERR_TIMEOUT")])
+            self.assertIn("the launch was ended by signal 2", data["errors"][0]["message"])
             os.remove(report)
 
     def test_no_call_of_cuda(self):
