@@ -338,6 +338,7 @@ struct mbarrier {
     uint32_t insn, made; /* where and when that was, or its initialisation */
     struct actor by;
     uint32_t used[MG_ORDER_AGENT], used_by[MG_ORDER_AGENT]; /* when and by which instruction each warp used it last */
+    uint32_t came[MG_ORDER_AGENT];                          /* when it arrived here last; 0: never */
     struct far_use remote;                                  /* the latest arrival from another block; time 0: none */
     struct beyonds far_open, far_over;
     uint32_t open[MG_ORDER_WARPS]; /* what arrivals have brought to the phase that is open, as a row of the order's */
@@ -352,6 +353,7 @@ struct mbarrier {
      * a phase that it had seen or for none at all, when no phase was over, and when that was; 0: none since then */
     uint32_t look[MG_ORDER_AGENT], look_mask[MG_ORDER_AGENT], vain[MG_ORDER_AGENT], vain_at[MG_ORDER_AGENT];
     uint32_t ever_vain;             /* the first of those of all warps, + 1; 0: none */
+    uint32_t after_vain;            /* what the latest arrival may have been too early for, + 1; 0: nothing */
     uint32_t latest;                /* the instruction that last arrived or announced bytes, … */
     struct actor latest_by;         /* … and whose it was */
 };

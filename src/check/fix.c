@@ -223,11 +223,10 @@ static bool fix_grid(const struct launch *l, const struct occurrence *o, const s
 /* A wait for a phase that was over before, or for the one before the first. */
 static bool fix_parity(const struct launch *l, uint32_t wait, const struct line *line, struct mg_strbuf *out)
 {
-    const struct line at = mg__name_line(l->info, wait);
+    const struct line own = mg__name_line(l->info, wait), at = called(l, wait, &own);
     return mg__strbuf_printf(out, "Give the wait%s", at.line ? " of " : "") && (!at.line || put_line(out, &at, line)) &&
-           mg__strbuf_printf(out,
-                             " the parity of the phase that the copy ends: 0 for the first phase of an mbarrier, 1 "
-                             "for the second, and so on in turns.");
+           mg__strbuf_printf(out, " the parity of the phase that it is for: 0 for the first phase of an mbarrier, 1 "
+                                  "for the second, and so on in turns.");
 }
 
 /* Both under one lock: what it lacks is fences, of the block or, between blocks, of the device. */

@@ -105,6 +105,7 @@ static void changes(struct worker *w, struct block *b, struct mbarrier *m, const
         if (v != e->warp && m->used[v] > known[v])
             tell_life(w, e, ENDED, e->insn, m->used_by[v], actor_of(e), (struct actor){b->linear, (uint16_t)v, 0xff});
     memset(m->used, 0, sizeof m->used);
+    memset(m->came, 0, sizeof m->came);
     m->ended = e->kind == MG_SYNC_MBARRIER_INVAL;
     m->fenced = false;
     m->insn = e->insn;
@@ -223,6 +224,19 @@ uint32_t mg__mbarrier_vain(struct block *of, uint64_t address, uint32_t warp, ui
     return m && warp < MG_ORDER_AGENT && m->vain_at[warp] && m->vain_at[warp] < time ? m->vain[warp] : NO_INSN;
 }
 
+/* Who comes too early may have waited in vain: somebody at this mbarrier, or itself at another one since it last
+ * arrived here. The wait, + 1; 0: none. */
+static uint32_t vain_before(const struct block *b, const struct mbarrier *m, uint32_t warp)
+{
+    uint32_t wait = m->ever_vain;
+    for (size_t i = 0; !wait && m->came[warp] && i < b->mbarriers.count; i++) {
+        const struct mbarrier *other = &b->mbarriers.at[i];
+        if (other->vain_at[warp] > m->came[warp])
+            wait = other->vain[warp] + 1;
+    }
+    return wait;
+}
+
 /* A phase is over that the warp has not seen, nor any that it could know of it from, and nobody has come to the next.
  */
 static bool waits_for_next(const struct block *b, const struct mbarrier *m, const struct mg_sync *e)
@@ -272,6 +286,10 @@ void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *
         }
         break;
     case MG_SYNC_MBARRIER_ARRIVE:
+        if (of == b) {
+            m->after_vain = vain_before(b, m, e->warp);
+            m->came[e->warp] = b->order->now++;
+        }
         arrive(w->launch, b, of, m, e);
         break;
     case MG_SYNC_MBARRIER_OPEN:
@@ -289,7 +307,7 @@ void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *
     case MG_SYNC_MBARRIER_MANY:
         tell(w, KIND_BARRIER_MBARRIER_COUNT, e, e->insn, m->insn, actor_of(e), m->by,
              /* all have arrived, and bytes are to come: who waited in vain let the next round begin */
-             (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size, e->missing ? 0 : m->ever_vain});
+             (const uint32_t[4]){e->count, e->missing, (uint32_t)e->size, e->missing ? 0 : m->after_vain});
         break;
     case MG_SYNC_MBARRIER_STUCK:
         if (of == b && m->phases >= m->looks[e->warp] + 2) /* the one that it waits for, and another one since */

@@ -22,7 +22,8 @@ static const char *does(const struct launch *l, uint32_t insn)
 /* Where the wait stands that did not wait (mbarrier.c). */
 static bool say_vain(const struct launch *l, uint32_t wait, const struct line *line, struct mg_strbuf *out)
 {
-    const struct line at = mg__name_line(l->info, wait);
+    const struct line own = mg__name_line(l->info, wait), call = mg__name_call(l->info, wait),
+                      at = call.line ? call : own;
     return mg__strbuf_printf(out, ": the wait") && say_line(l, line, &at, out) &&
            mg__strbuf_printf(out, " is for the parity of a phase that is over already");
 }

@@ -339,6 +339,39 @@ __global__ void between_blocks(unsigned *out)
         atomicExch(&the_lock, 0); // B
     }
 }
+// refilled_too_early: barrier/mbarrier-count Give the wait of line @A the parity of the phase that it is for: 0 for the first phase \
+of an mbarrier, 1 for the second, and so on in turns.
+__device__ unsigned shared_at(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+__device__ void wait_for(unsigned long long *barrier, int parity)
+{
+    asm volatile("{ .reg .pred p;\\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\\n@!p bra AGAIN; }" ::"r"(
+                     shared_at(barrier)), "r"(parity) : "memory");
+}
+__global__ void refilled_too_early(unsigned *out)
+{
+    __shared__ alignas(128) unsigned tile[32];
+    __shared__ unsigned long long full, empty;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_at(&full)));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" ::"r"(shared_at(&empty)));
+    }
+    __syncthreads();
+    for (int i = 0; i < 8 && threadIdx.x < 32; i++) {
+        wait_for(&full, i & 1);
+        out[i * 32 + threadIdx.x] = tile[31 - threadIdx.x];
+        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_at(&empty)) : "memory");
+    }
+    for (int i = 0; i < 8 && threadIdx.x == 32; i++) {
+        if (i > 0)
+            wait_for(&empty, i & 1); // A
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(shared_at(&full)) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];" ::"r"(
+                         shared_at(tile)), "l"(out + 1024 + i * 32), "r"(shared_at(&full)) : "memory");
+    }
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -378,7 +411,8 @@ int main(int, char **argv)
     case 23: arrives_again<<<1, 64>>>(out); break;
     case 24: half_comes<<<1, 256>>>(out); break;
     case 25: of_two_lines<<<1, 256>>>(out); break;
-    case 28: launched_alone<<<4, 64>>>(out); break;
+    case 28: refilled_too_early<<<1, 64>>>(out); break;
+    case 29: launched_alone<<<4, 64>>>(out); break;
     case 26: under_a_lock<<<1, 256>>>(out); break;
     case 27: between_blocks<<<4, 32>>>(out); break;
     }
