@@ -502,6 +502,22 @@ static bool asks_later(const struct mg_ptx_insn *i)
     return isa->group == MG_G_MBARRIER || strtol(isa->since_sm, NULL, 10) >= 90;
 }
 
+/* An exchange of which nobody wants what was there. */
+static bool only_writes(const struct mg_ptx_func *f, const struct mg_ptx_insn *i)
+{
+    uint32_t result, reg;
+    bool written, wanted = false;
+    if (i->access != MG_ACCESSES_ATOM || i->atomop != MG_ATOM_EXCH)
+        return false;
+    for (struct mg_flow_walk w = {f, i, 0, 0}; mg__flow_next(&w, &result, &written);)
+        for (size_t k = 0; written && !wanted && k < f->ninsns; k++) {
+            bool writes;
+            for (struct mg_flow_walk u = {f, &f->insns[k], 0, 0}; mg__flow_next(&u, &reg, &writes);)
+                wanted |= !writes && reg == result;
+        }
+    return !wanted;
+}
+
 /* A load of a place to which the same function stores by the same register: mostly a lane's own. */
 static bool of_its_own(const struct mg_ptx_func *f, const struct mg_ptx_insn *load)
 {
@@ -537,6 +553,7 @@ static bool read_insns(const struct mg_launch_info *info, struct code *code)
         if (!mg__ptx_accesses(i) && !in_bulk(i) && !multiplies(i))
             continue;
         describe(s, i);
+        s->reads &= !only_writes(func, i);
         const bool own = of_its_own(func, i);
         for (bool more = true; more && code->nnumbers < UINT16_MAX; more = mg__order_own(code->nnumbers) != own)
             code->insn_of[++code->nnumbers] = k;

@@ -17,6 +17,17 @@ static int32_t nearest_allocation(const struct launch *l, uint64_t address)
     return found;
 }
 
+enum { BELOW_SHARED = 64 << 10 }; /* bytes, as near as simt/access.c looks */
+
+/* The variable at the start of shared memory; -1: there is none. */
+static int32_t first_shared(const struct launch *l)
+{
+    for (uint32_t k = 0; k < l->info->nshared_vars; k++)
+        if (l->info->shared_vars[k].offset == 0)
+            return (int32_t)k;
+    return -1;
+}
+
 void mg__watch_fault(void *self, struct mg_access *a, enum mg_fault_kind fault)
 {
     struct worker *w = self;
@@ -48,6 +59,11 @@ void mg__watch_fault(void *self, struct mg_access *a, enum mg_fault_kind fault)
                 kind = KIND_BOUNDS_VARIABLE;
         } else if (fault == MG_FAULT_ADDRESS && address < 4096) {
             kind = KIND_BOUNDS_NULL;
+        } else if (fault == MG_FAULT_ADDRESS && l->info->shared_window - address <= BELOW_SHARED) {
+            kind = KIND_BOUNDS_VARIABLE;
+            place = PLACE_SHARED;
+            object = first_shared(l);
+            offset = address - l->info->shared_window;
         } else {
             object = meant >= 0 && !shared ? meant : mg__watch_allocation(l, address, -1);
             if (object >= 0) {

@@ -234,7 +234,9 @@ static bool fix_lock(const struct launch *l, const struct code_lock *lock, const
                      struct mg_strbuf *out)
 {
     const struct line taking = mg__name_line(l->info, lock->taken), giving = mg__name_line(l->info, lock->given),
-                      taken = called(l, lock->taken, &taking), given = called(l, lock->given, &giving);
+                      take_call = called(l, lock->taken, &taking), give_call = called(l, lock->given, &giving);
+    const bool apart = take_call.line != give_call.line; /* else all of it is in one call */
+    const struct line taken = apart ? take_call : taking, given = apart ? give_call : giving;
     return mg__strbuf_printf(out, "A lock orders what is under it by fences: put a %s behind taking it, ", fence) &&
            put_line(out, &taken, line) && mg__strbuf_printf(out, ", and one before giving it back, ") &&
            put_line(out, &given, line) && mg__strbuf_printf(out, ".");
@@ -245,6 +247,7 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
 {
     bool known = o->insn != NO_INSN && o->other != NO_INSN;
     const bool back = known && (l->code.sites[o->insn].goes_back || l->code.sites[o->other].goes_back);
+    const bool cooperative = l->info->cooperative;
     bool flags = known && l->code.sites[o->insn].class == MG_ORDER_VOLATILE &&
                  l->code.sites[o->other].class == MG_ORDER_VOLATILE;
     bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_FILLED && o->kind != KIND_RACE_SOURCE &&
@@ -261,13 +264,15 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         if (back)
             return volatile_update(out);
         if (atomics_alone(l, o))
-            return late_read(out, "split the kernel in two");
+            return late_read(out, cooperative ? "all blocks must come to a grid.sync() between the two"
+                                              : "split the kernel in two");
         break;
     case KIND_RACE_BLOCKS_READ_WRITE:
         if (back)
             return volatile_update(out);
         if (atomics_alone(l, o))
-            return late_read(out, "split the kernel in two");
+            return late_read(out, cooperative ? "all blocks must come to a grid.sync() between the two"
+                                              : "split the kernel in two");
         break;
     case KIND_RACE_WRITE_READ:
     case KIND_RACE_READ_WRITE:

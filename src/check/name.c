@@ -148,7 +148,11 @@ static bool element_name(const struct launch *l, uint32_t insn, const char *name
         n = dimensions(text, limit, name, dims, MG_COUNT(dims), &element);
         free(text);
     }
-    uint64_t inner = 1;
+    uint64_t inner = 1, all = n > 0;
+    for (unsigned k = 0; k < n; k++)
+        all *= dims[k] <= size ? dims[k] : 0;
+    if (!element && all && size % all == 0) /* of a type that only the program knows */
+        element = size / all;
     bool whole = n > 0 && element;
     for (unsigned k = 1; k < n; k++) {
         whole &= dims[k] != 0 && dims[k] <= size;
@@ -162,7 +166,8 @@ static bool element_name(const struct launch *l, uint32_t insn, const char *name
             index %= inner;
             inner /= k + 1 < n ? dims[k + 1] : 1;
         }
-        return true;
+        const unsigned within = (unsigned)(offset % element);
+        return !within || mg__strbuf_printf(out, ", byte %u of it", within);
     }
     uint64_t step = element && !n ? element : element ? element : width;
     if (!step || (int64_t)offset < 0 || step == size)

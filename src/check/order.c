@@ -26,7 +26,7 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
 {
     bool goes_on = o->now < 3u << 30;
     if (!goes_on) {
-        o->now = 0;
+        o->now = o->released = 0;
         for (uint32_t w = 0; w < MG_ORDER_WARPS; w++) {
             free(o->pairs[w]);
             o->pairs[w] = NULL;
@@ -105,7 +105,7 @@ void mg__order_warp(struct mg_order *o, uint32_t warp, uint32_t lanes)
 void mg__order_arrive(struct mg_order *o, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits)
 {
     struct mg_order_barrier *b = &o->barriers[barrier & 15];
-    uint32_t t = o->now++;
+    const uint32_t t = o->released = o->now++;
     if (o->partial || o->known[warp][MG_ORDER_AGENT] > o->agent) /* else all of it is below the floor */
         join(b->known, o->known[warp]);
     b->known[warp] = t;
@@ -210,6 +210,7 @@ void mg__order_publish(struct mg_order *o, uint32_t warp, uint64_t address)
         return;
     struct mg_order_flag *f = flag_at(o, address, true);
     join(f ? f->known : o->lost, o->fenced[warp]);
+    o->released = o->now;
     *(f ? &f->published : &o->loses) = true;
     o->flagged = true;
 }
@@ -237,7 +238,7 @@ static void catch_up(struct mg_order *o, uint32_t warp, uint32_t lanes, uint32_t
 void mg__order_bring(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
 {
     join(known, o->known[warp]);
-    known[warp] = o->now++;
+    known[warp] = o->released = o->now++;
 }
 
 void mg__order_fenced(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
@@ -433,7 +434,7 @@ static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed,
         if (old.warp == me.warp) {
             if (old.class == MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN)
                 return;
-            me.others = old.others;
+            me.others = old.others && *time > o->released; /* else they may have let go since they were here */
             const bool own = mg__order_own(me.site) && !mg__order_own(old.site);
             if (old.lane == me.lane ? *time > o->lanes[me.warp] : !mg__order_before(o, *time, old, me)) {
                 me.site = own ? old.site : me.site;

@@ -111,6 +111,7 @@ struct mg_order {
     uint32_t begin;  /* of the block: what was written before is another block's */
     uint32_t agent;  /* what all may rely on of its bulk copies: floor does not stand below them */
     uint32_t fences; /* warps that have gone through a fence: what they publish counts */
+    uint32_t released; /* when a warp last let others rely on what it had done, by an arrival or a flag */
     uint32_t nwarps;
     bool partial;                  /* a row of `known` is above the floor, or lanes have taken from lanes */
     uint32_t live[MG_ORDER_WARPS]; /* lanes */

@@ -43,15 +43,16 @@ static inline uint32_t with_lanes(uint32_t who, uint32_t old)
 }
 
 /* The place was used at `time`, since the floor, by `*slot`; `*who` comes as well, whose warp's lanes have all met at
- * `met`. False: of another warp, which `*slot` now says, and that is all. True: `*who` stands for both. */
-static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t met)
+ * `met`. False: of another warp, which `*slot` now says, and that is all. True: `*who` stands for both. `released`: of
+ * the order. */
+static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t met, uint32_t released)
 {
     uint32_t old = *slot;
     if ((old ^ *who) & WARP_BITS) {
         *slot = old | OTHERS;
         return false;
     }
-    *who |= old & OTHERS;
+    *who |= time > released ? old & OTHERS : 0;
     if (differs(*who, old) && time > met)
         *who = with_lanes(*who, old);
     return true;
@@ -96,7 +97,7 @@ static inline bool read_one(struct moment m, struct mg_order_row *row, unsigned 
 {
     if (!may_read_one(m, row, at, who))
         return false;
-    if (row->r_time[at] > m.floor && !joins(&row->r_who[at], &who, row->r_time[at], m.met))
+    if (row->r_time[at] > m.floor && !joins(&row->r_who[at], &who, row->r_time[at], m.met, m.order->released))
         return true;
     row->r_time[at] = m.now;
     row->r_who[at] = who;
@@ -127,7 +128,7 @@ static inline bool atomic_one(struct moment m, struct mg_order_row *row, unsigne
     if (time > m.floor) {
         if ((old & CLASS_BITS) != STRONG_BITS)
             return false;
-        if (!joins(&row->w_who[at], &who, time, m.met))
+        if (!joins(&row->w_who[at], &who, time, m.met, m.order->released))
             return true;
     }
     row->w_time[at] = m.now;
@@ -254,28 +255,30 @@ MG_WIDE static bool may_read_own(const struct mg_order_row *restrict row, size_t
 
 /* `many`: where another lane of the warp has read, both have. */
 static inline __attribute__((always_inline)) void read_unit(uint32_t *time, uint32_t *slot, uint32_t mine,
-                                                            uint32_t floor, uint32_t met, uint32_t now, const bool many)
+                                                            uint32_t floor, uint32_t met, uint32_t released,
+                                                            uint32_t now, const bool many)
 {
     const uint32_t old = *slot;
     const bool fresh = *time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
     const uint32_t one = *time > met ? with_site(mine, old) : mine,
                    both = many && *time > met ? with_lanes(mine, old) : one;
-    *slot = fresh ? mine : same_warp ? both | (old & OTHERS) : old | OTHERS;
+    *slot = fresh ? mine : same_warp ? both | (*time > released ? old & OTHERS : 0) : old | OTHERS;
     *time = fresh | same_warp ? now : *time;
 }
 
-MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_t n, uint32_t floor, uint32_t met,
-                             uint32_t now, uint32_t who, const uint32_t *restrict lane)
+MG_WIDE static void did_read(struct mg_order_row *restrict row, size_t at, size_t n, const struct mg_order *o,
+                             uint32_t met, uint32_t now, uint32_t who, const uint32_t *restrict lane)
 {
+    const uint32_t floor = o->floor, released = o->released;
     uint32_t many = 0;
     for (size_t k = 0; k < n; k++) {
         const uint32_t time = row->r_time[at + k], differ = row->r_who[at + k] ^ (who | lane[k]);
         many |= (time > floor) & !(differ & WARP_BITS) & ((differ & MG_WHO_LANES) != 0) & (time > met);
     }
     for (size_t k = 0; many && k < n; k++)
-        read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, now, true);
+        read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, released, now, true);
     for (size_t k = 0; !many && k < n; k++)
-        read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, now, false);
+        read_unit(&row->r_time[at + k], &row->r_who[at + k], who | lane[k], floor, met, released, now, false);
 }
 
 MG_WIDE static bool may_write(const struct mg_order_row *restrict row, size_t at, size_t n, const struct mg_order *o,
@@ -427,7 +430,7 @@ static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t bas
             struct mg_order_row *row = &s->rows[(base + m->unit[k]) / 32];
             unsigned at = (base + m->unit[k]) % 32;
             uint32_t mine = who | m->lane[k];
-            if (row->r_time[at] > o->floor && !joins(&row->r_who[at], &mine, row->r_time[at], met))
+            if (row->r_time[at] > o->floor && !joins(&row->r_who[at], &mine, row->r_time[at], met, o->released))
                 continue;
             row->r_time[at] = now;
             row->r_who[at] = mine;
@@ -437,7 +440,7 @@ static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t bas
     for (unsigned k = 0, n; k < m->span; k += n) {
         unsigned at = (base + k) % 32;
         n = MG_MIN(m->span - k, 32 - at);
-        did_read(&s->rows[(base + k) / 32], at, n, o->floor, met, now, who, &m->lane[k]);
+        did_read(&s->rows[(base + k) / 32], at, n, o, met, now, who, &m->lane[k]);
     }
 }
 
@@ -458,7 +461,7 @@ static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struc
         }
         for (unsigned k = 0; k < lanes->each; k++) {
             uint32_t who = h->who | mg__order_pack_lane(lane);
-            if (time[k] > o->floor && !joins(&slot[k], &who, time[k], h->met))
+            if (time[k] > o->floor && !joins(&slot[k], &who, time[k], h->met, o->released))
                 continue;
             time[k] = h->now;
             slot[k] = who;
@@ -503,6 +506,7 @@ MG_WIDE static void find_cells(struct lanes *l, const struct mg_access *a, unsig
 /* Whether one of them may not go on. */
 MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask, uint32_t who)
 {
+    const uint32_t released = m.order->released;
     uint32_t before_it[32], bad = 0, several = 0; /* lanes on a unit that another one of the warp has read */
     for (unsigned i = 0; i < 32; i++) {
         const uint32_t differ = l->r[i] ^ (who | mg__order_pack_lane(i)), read = l->read[i];
@@ -520,7 +524,7 @@ MG_WIDE static bool may_not_read(struct lanes *l, struct moment m, uint32_t mask
         l->read[i] = other ? read : m.now;
         before_it[i] = r;
         const uint32_t one = recent & (read > m.met) ? with_site(me, r) : me;
-        l->r[i] = other ? r | OTHERS : one | (recent ? r & OTHERS : 0);
+        l->r[i] = other ? r | OTHERS : one | (recent & (read > released) ? r & OTHERS : 0);
     }
     for (unsigned i = 0; several && i < 32; i++)
         l->r[i] = several >> i & 1 ? with_lanes(l->r[i], before_it[i]) : l->r[i];
@@ -846,6 +850,6 @@ bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned 
     if (writes)
         did_write(row, at, n, o->now, who, lane);
     else
-        did_read(row, at, n, o->floor, mg__quick_met(o, who), o->now, who, lane);
+        did_read(row, at, n, o, mg__quick_met(o, who), o->now, who, lane);
     return true;
 }

@@ -361,6 +361,8 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
     case KIND_BOUNDS_FREED:
         return mg__strbuf_printf(out, " %s %s", does, name);
     default:
+        if (o->place == PLACE_SHARED && (int64_t)o->offset < 0)
+            return mg__strbuf_printf(out, " %s %s: %lld bytes before its start", does, name, -(long long)o->offset);
         if (o->place == PLACE_SHARED && o->object >= 0)
             return mg__strbuf_printf(out, " %s %s, beyond its %u bytes", does, name,
                                      l->info->shared_vars[o->object].size);

@@ -420,10 +420,18 @@ uint8_t *mg__access_outside(struct mg_warp *w, const struct mg_op *op, unsigned 
     const struct mg_run *run = w->worker->run;
     struct mg_outside o;
     char where[256];
+    static const char check_index[] = "Check the index against the number of elements before the access.";
     if (address < 4096) {
         mg__fault(w, op, lane, MG_ERR_ADDRESS, "null pointer: access of %u bytes at 0x%llx", bytes,
                   (unsigned long long)address);
         mg__fault_hint(w, "A pointer argument is null, or an index was added to a null pointer.");
+        return NULL;
+    }
+    const uint64_t before = run->simt->shared_window - address;
+    if (before <= MG_NEAR) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at 0x%llx, %llu bytes before shared memory", bytes,
+                  (unsigned long long)address, (unsigned long long)before);
+        mg__fault_hint(w, "%s", check_index);
         return NULL;
     }
     mg__snapshot_around(run, address, &o);
@@ -447,7 +455,7 @@ uint8_t *mg__access_outside(struct mg_warp *w, const struct mg_op *op, unsigned 
     }
     if (near) {
         mg__fault(w, op, lane, MG_ERR_ADDRESS, "%s", where);
-        mg__fault_hint(w, "Check the index against the number of elements before the access.");
+        mg__fault_hint(w, "%s", check_index);
     } else {
         mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at 0x%llx, which is in no live allocation", bytes,
                   (unsigned long long)address);

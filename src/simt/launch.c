@@ -224,6 +224,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .unheard = run->sole >= 0 ? run->unheard : NULL,
                                         .ordered = p->ordered || l->cooperative,
                                         .cooperative = l->cooperative,
+                                        .shared_window = run->simt->shared_window,
                                         .in_order = &run->in_order};
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
 }

@@ -138,6 +138,7 @@ struct mg_launch_info {
     bool *in_order;          /* set by launch_begin of an observer: they shall, one after the other */
     uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */
+    uint64_t shared_window;     /* generic addresses of a block's shared memory begin here */
     const struct mg_sample *sample; /* NULL: all blocks are counted */
     struct mg_unheard *unheard;     /* by instruction; NULL: another observer wants to hear of all */
     bool parting, parted;           /* it may be parted, and it is; set before workers begin: mg_observer.blocks */
