@@ -7,19 +7,24 @@
  *   joined   it holds what lanes or threads have joined already: a shuffle's result, or a word of a variable that is
  *            folded (tiles.c), and what these were added up with
  * An instruction is done with each element when it reads an element, or when it makes, of an index, what is stored.
- * Constant memory that all elements read at one place is theirs together, as parameters are.
+ * So is what is executed many times for each access: no index takes so long, and no joining of values. It is a loop
+ * that works out what is stored, however it may hang on where the thread is, or the steps of a wavefront; and where
+ * there are as many shuffles, these are such steps. Constant memory that all elements read at one place is theirs
+ * together, as parameters are.
  *
  * Left out: that elements could share what they load (the taps of a filter, a neighbour's value).
  */
 #include "advise/facts.h"
 
 enum { INDEX = 1, JOINED = 2, ELEMENT = 4 };
+enum { MANY = 16 }; /* times; a block of 1,024 joins its values in ten steps */
 
 struct elements {
     struct mg_facts *facts;
     const struct mg_ptx_func *func;
     uint32_t first; /* index of its first instruction in the launch */
     struct mg_flow_chains chains;
+    bool steps;            /* shuffles hand elements on, from step to step, and join nothing */
     uint8_t *regs;         /* by register: what it may hold */
     bool *each;            /* by instruction of the launch */
     bool *waits;           /* by instruction of the function: it is in the list */
@@ -67,7 +72,7 @@ static uint8_t makes(const struct elements *e, uint32_t i, uint8_t from)
     if (insn->access != MG_ACCESSES_NONE)
         return loaded(e, i, from);
     if (is_exchange(insn))
-        return from ? JOINED : 0;
+        return !from ? 0 : e->steps ? ELEMENT : JOINED;
     return from & JOINED ? (mg__facts_joins_by(insn) != MG_ALG_NONE ? JOINED : ELEMENT) : from;
 }
 
@@ -169,13 +174,34 @@ static bool look_at(struct elements *e)
     return true;
 }
 
+static bool has_steps(const struct mg_facts *f)
+{
+    double accesses = 0, exchanges = 0;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        accesses += f->seen->sites.of[i] != UINT32_MAX ? mg__change_often(f, i) : 0;
+        exchanges += is_exchange(f->info->insns[i].insn) ? mg__change_often(f, i) : 0;
+    }
+    return exchanges > 2 * MANY * accesses; /* two values may be joined in a block */
+}
+
+static void mark_often(struct mg_facts *f, bool *each)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        if (f->seen->sites.of[i] != UINT32_MAX)
+            most = MG_MAX(most, mg__change_often(f, i));
+    for (uint32_t i = 0; most > 0 && i < f->info->ninsns; i++)
+        each[i] |= mg__change_often(f, i) > MANY * most;
+}
+
 bool *mg__facts_of_elements(struct mg_facts *f)
 {
     const struct mg_launch_info *info = f->info;
     bool *each = mg__arena_array(&f->arena, (size_t)info->ninsns + 1, sizeof(*each));
+    const bool steps = has_steps(f);
     bool ok = each != NULL;
     for (uint32_t i = 0; ok && i < info->ninsns; i++) {
-        struct elements e = {.facts = f, .func = mg__facts_whole(f, i), .first = i, .each = each};
+        struct elements e = {.facts = f, .func = mg__facts_whole(f, i), .first = i, .steps = steps, .each = each};
         if (!e.func || mg__change_often(f, i) <= 0)
             continue;
         ok = look_at(&e);
@@ -184,5 +210,7 @@ bool *mg__facts_of_elements(struct mg_facts *f)
         free(e.waits);
         free(e.list);
     }
+    if (ok)
+        mark_often(f, each);
     return ok ? each : NULL;
 }

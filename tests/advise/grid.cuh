@@ -165,3 +165,29 @@ __global__ void made_of_index(unsigned *c, unsigned divisor)
         v = (v ^ v >> 3) * 2654435761u % (divisor + v);
     c[i] = v;
 }
+/* The same of a loop that ends where its values say so, and of which what is stored says how long it was. */
+// ADVISE steps_to_leave: nothing without=vectors
+__global__ void steps_to_leave(unsigned short *c, int most)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = (i / 1024) * 1e-3f;
+    int k = 0;
+    for (; k < most && v < 1e6f; k++)
+        v = v * v + 0.2501f;
+    c[i] = (unsigned short)k;
+}
+/* Lanes hand values on step by step, and join none: each pair of strings takes its own steps. */
+// ADVISE along_diagonals: nothing small=vectors
+__global__ void along_diagonals(unsigned char *c, const unsigned char *a, const unsigned char *b)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    const int mine = a[i], theirs = b[i];
+    int left = lane + 1, above = lane;
+#pragma unroll
+    for (int k = 0; k < 63; k++) {
+        const int diagonal = above, other = __shfl_sync(~0u, theirs, k - lane & 31);
+        above = __shfl_up_sync(~0u, left, 1);
+        left = min(min(left, above) + 1, diagonal + (mine != other));
+    }
+    c[i] = (unsigned char)left;
+}
