@@ -302,3 +302,24 @@ CASE(leak, ALONE | LEAKS)
     if (!fault)
         cudaFree(p);
 }
+
+/* Below shared memory, by generic addresses: pointers that take turns. */
+template <bool fault> __global__ void below_by_turns(int *out, int n)
+{
+    extern __shared__ int raw[];
+    int *of[2] = {raw, raw + 64};
+    const int t = threadIdx.x;
+    int now = 0;
+    of[0][t] = t;
+    __syncthreads();
+    for (int d = 1; d < n; d *= 2) {
+        of[now ^ 1][t] = of[now][t] + (fault || t >= d ? of[now][t - d] : 0); // EXPECT: bounds/out-of-variable
+        __syncthreads();
+        now ^= 1;
+    }
+    out[t] = of[now][t];
+}
+CASE(below_by_turns, ALONE)
+{
+    below_by_turns<fault><<<1, 64, 512>>>(zeros(64), 2);
+}

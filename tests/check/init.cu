@@ -465,6 +465,23 @@ CASE(multiplied_up, 0)
     multiplied_up<fault><<<1, 32>>>(zeros(32));
 }
 
+/* An exchange whose result nobody wants only writes; a maximum hangs on what was there. */
+template <bool fault> __global__ void first_by_atomics(const int *in, int *out)
+{
+    __shared__ int s[32];
+    const int t = threadIdx.x;
+    if (fault)
+        atomicMax(&s[t], in[t]); // EXPECT: init/shared s*
+    else
+        atomicExch(&s[t], in[t]);
+    __syncthreads();
+    out[t] = s[31 - t]; // ALSO: init/shared s*
+}
+CASE(first_by_atomics, 0)
+{
+    first_by_atomics<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
 /* The host copies out what a kernel has not written. */
 template <bool fault> __global__ void fill_part(int *out)
 {

@@ -372,6 +372,26 @@ __global__ void refilled_too_early(unsigned *out)
                          shared_at(tile)), "l"(out + 1024 + i * 32), "r"(shared_at(&full)) : "memory");
     }
 }
+// of_records: race/write-read Put a __syncthreads() between line @A and line @B.
+// says: reads r[32], byte 4 of it
+struct Record {
+    unsigned a, b, c, d;
+};
+__global__ void of_records(unsigned *out)
+{
+    __shared__ Record r[64];
+    r[threadIdx.x].b = threadIdx.x; // A
+    out[threadIdx.x] = r[threadIdx.x ^ 63].b; // B
+}
+// changed_by_atomics: race/blocks-write-read If an older value does no harm, read it with a relaxed atomic: cuda::atomic_ref's load. \
+If it must be the last one, all blocks must come to a grid.sync() between the two.
+__device__ unsigned largest;
+__global__ void changed_by_atomics(unsigned *out)
+{
+    atomicMax(&largest, blockIdx.x);
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + threadIdx.x] = __ldcg(&largest);
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -412,7 +432,9 @@ int main(int, char **argv)
     case 24: half_comes<<<1, 256>>>(out); break;
     case 25: of_two_lines<<<1, 256>>>(out); break;
     case 28: refilled_too_early<<<1, 64>>>(out); break;
-    case 29: launched_alone<<<4, 64>>>(out); break;
+    case 29: of_records<<<1, 64>>>(out); break;
+    case 30: together(changed_by_atomics, out); break;
+    case 31: launched_alone<<<4, 64>>>(out); break;
     case 26: under_a_lock<<<1, 256>>>(out); break;
     case 27: between_blocks<<<4, 32>>>(out); break;
     }
