@@ -320,31 +320,31 @@ CASE(source_changed, 0)
 
 /* Arrival and wait apart: each element is read by its own thread before the wait, and by both neighbours, of whom one is
  * in another warp, behind it; and it is written once all have arrived behind that. */
-template <bool fault> __global__ void split_arrival(const int *in, int *out)
+template <bool fault> __global__ void split_arrival(const int *in, int *out, int rounds)
 {
     __shared__ int mem[2][98];
     __shared__ uint64_t bar;
     const int t = threadIdx.x;
     if (t == 0)
         begin(&bar, 96);
+    __syncthreads();
     mem[0][t + 1] = in[t];
     if (t == 0)
         mem[0][0] = mem[1][0] = mem[0][97] = mem[1][97] = 0;
-    __syncthreads();
     arrive(&bar);
-    for (int i = 0; i < 2; i++) {
-        const int mine = mem[i][t + 1];
+    for (int i = 0; i < rounds; i++) {
+        const int mine = mem[i % 2][t + 1];
         WAIT(&bar, i & 1);
         if (fault)
             arrive(&bar);
-        mem[1 - i][t + 1] = mem[i][t] + mem[i][t + 2] + mine; // EXPECT: race/* mem
+        mem[1 - i % 2][t + 1] = mem[i % 2][t] + mem[i % 2][t + 2] + mine; // EXPECT: race/* mem
         if (!fault)
             arrive(&bar);
     }
-    WAIT(&bar, 0);
-    out[t] = mem[0][t + 1];
+    WAIT(&bar, rounds & 1);
+    out[t] = mem[rounds % 2][t + 1];
 }
 CASE(split_arrival, 0)
 {
-    split_arrival<fault><<<1, 96>>>(zeros(96), zeros(96));
+    split_arrival<fault><<<1, 96>>>(zeros(96), zeros(96), 2);
 }
