@@ -284,6 +284,12 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         if (o->place == PLACE_GLOBAL && known && is_atomic(l, o->insn) != is_atomic(l, o->other) && atomics_alone(l, o))
             return late_read(out, "all threads must come to a __syncthreads() between the two");
         break;
+    case KIND_RACE_IN_STEP: /* of two rounds */
+        if (known && line->line && other->line &&
+            ((same_file(line, other) && line->line < other->line) ||
+             (o->insn > o->other ? in_next_copy(l, o) : mg__code_leads(l->info, o->other, o->insn, true, true))))
+            return put_barrier(l, o, line, other, "__syncwarp()", out);
+        break;
     case KIND_RACE_ASYNC:
         if (known && l->code.sites[o->insn].async && l->code.sites[o->other].async && o->value[0] && o->value[1] &&
             !in_bulk(l, o->insn) && !in_bulk(l, o->other))
@@ -302,10 +308,12 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         break;
     }
     if (general && updates(l, o, line, other) && reads_neighbour(l, o))
-        return mg__strbuf_printf(out, o->place == PLACE_SHARED
-                                          ? "Read into a variable first, let all threads come to a __syncthreads(), "
-                                            "outside of any branch, and write behind it; or write to a second buffer."
-                                          : "Write to a buffer of its own: what is written here, others still read.");
+        return mg__strbuf_printf(
+            out, o->kind == KIND_RACE_IN_STEP ? "Read into a variable first, let all lanes come to a __syncwarp(), and "
+                                                "write behind it; or write to a second buffer."
+                 : o->place == PLACE_SHARED ? "Read into a variable first, let all threads come to a __syncthreads(), "
+                                              "outside of any branch, and write behind it; or write to a second buffer."
+                                            : "Write to a buffer of its own: what is written here, others still read.");
     if (general && updates(l, o, line, other))
         return mg__strbuf_printf(out, "Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, "
                                       "changed and written back.");

@@ -392,6 +392,19 @@ __global__ void changed_by_atomics(unsigned *out)
     __syncthreads();
     out[blockIdx.x * blockDim.x + threadIdx.x] = __ldcg(&largest);
 }
+// in_step_in_rounds: race/in-step Put a __syncwarp() at the end of the loop's body: line @B of one round and line @A of the next have \
+nothing between them.
+__global__ void in_step_in_rounds(unsigned *out)
+{
+    __shared__ unsigned s[32];
+    unsigned sum = out[threadIdx.x];
+    for (int d = 16; d; d >>= 1) {
+        s[threadIdx.x] = sum; // A
+        __syncwarp();
+        sum += s[threadIdx.x + d & 31]; // B
+    }
+    out[threadIdx.x] = sum;
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -434,7 +447,8 @@ int main(int, char **argv)
     case 28: refilled_too_early<<<1, 64>>>(out); break;
     case 29: of_records<<<1, 64>>>(out); break;
     case 30: together(changed_by_atomics, out); break;
-    case 31: launched_alone<<<4, 64>>>(out); break;
+    case 31: in_step_in_rounds<<<1, 32>>>(out); break;
+    case 32: launched_alone<<<4, 64>>>(out); break;
     case 26: under_a_lock<<<1, 256>>>(out); break;
     case 27: between_blocks<<<4, 32>>>(out); break;
     }
