@@ -110,6 +110,9 @@ void mg__mbarrier_forget(struct mg_cluster *cluster); /* of its last blocks */
 void mg__mbarrier_free(struct mg_cluster *cluster);
 /* A block's round is over. If no block of its cluster can go on, for all wait at such barriers, the launch ends. */
 void mg__mbarrier_round(struct mg_block *block);
+/* Its rounds end in vain, and it is told soon whether for ever: until then it is not given up for its waiting
+ * (ending.c). */
+bool mg__mbarrier_may_hang(const struct mg_block *block);
 
 /* bulk.c */
 MG_HANDLER(mg__op_bulk);

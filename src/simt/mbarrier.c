@@ -418,6 +418,11 @@ static bool stands_still(const struct mg_block *b)
     return b->live_warps == 0 || b->waits || b->in_vain >= IN_VAIN;
 }
 
+bool mg__mbarrier_may_hang(const struct mg_block *b)
+{
+    return b->in_vain && b->in_vain < IN_VAIN;
+}
+
 /* What each of the warps waits for. */
 static void tell_stuck(struct mg_warp *w)
 {

@@ -124,7 +124,7 @@ bool mg__round_over(struct mg_block *b)
     worker->mixed = false;
     if (worker->run->patient)
         mg__share_over(worker, b->stuck >= STUCK, used);
-    mg__share_used(b->cluster, b->stuck >= STUCK, used);
+    mg__share_used(b->cluster, b->stuck >= STUCK && !mg__mbarrier_may_hang(b), used);
     worker->due |= mg__stops(worker->run, b->cluster);
     b->stuck = 0;
     b->looks = b->rounds = 0;

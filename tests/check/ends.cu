@@ -221,6 +221,23 @@ __global__ void __cluster_dims__(2, 2) cluster_left(int *out)
 }
 PROGRAM(cluster_left) { cluster_left<<<dim3(8, 8), 64>>>(out); }
 
+/* Threads that take turns at an mbarrier, by generic addresses, until half of them end: all blocks wait for ever, and each is told
+ * so, however long it has waited when another one is. */
+__global__ void half_arrive(int *out)
+{
+    __shared__ unsigned long long turns;
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.b64 [%0], 128;" ::"l"(&turns) : "memory");
+    __syncthreads();
+    for (int i = 0; i < 8 && (i < 6 || threadIdx.x < 64); i++) {
+        asm volatile("mbarrier.arrive.b64 _, [%0];" ::"l"(&turns) : "memory");
+        asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.try_wait.parity.b64 p, [%0], %1;\n@!p bra AGAIN; }" ::"l"(&turns), "r"(i & 1)
+                     : "memory");
+        out[blockIdx.x * 128 + threadIdx.x] = i;
+    }
+}
+PROGRAM(half_arrive) { half_arrive<<<8, 128>>>(out); }
+
 int main(int argc, char **argv)
 {
     for (int i = 0; i < count; i++) {

@@ -35,6 +35,7 @@ EXPECT = {
     "reads_for_ever": r"block 11,0,0",
     "cluster_trap": r"block 1,1,0",
     "cluster_left": r"deadlock.*block 5: warp 0 at ends.cu:218 \(barrier 1\)",
+    "half_arrive": r"deadlock.*has 64 of 128 arrivals.*block 0: warps 0-1",
 }
 # What `check` finds of all blocks, not only of those before the first that goes wrong.
 FINDS = {
@@ -42,6 +43,7 @@ FINDS = {
     "mask_in_all": ["barrier/mask"],
     "shared_between": ["race/blocks-write-write"],
     "three_ways": ["barrier/not-reached", "bounds/out-of-allocation"],
+    "half_arrive": ["barrier/mbarrier"],
 }
 
 
