@@ -247,7 +247,6 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
 {
     bool known = o->insn != NO_INSN && o->other != NO_INSN;
     const bool back = known && (l->code.sites[o->insn].goes_back || l->code.sites[o->other].goes_back);
-    const bool cooperative = l->info->cooperative;
     bool flags = known && l->code.sites[o->insn].class == MG_ORDER_VOLATILE &&
                  l->code.sites[o->other].class == MG_ORDER_VOLATILE;
     bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_FILLED && o->kind != KIND_RACE_SOURCE &&
@@ -258,21 +257,15 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         return fix_lock(l, &lock, between_blocks(o) ? "__threadfence()" : "__threadfence_block()", line, out);
     switch (o->kind) {
     case KIND_RACE_BLOCKS_WRITE_READ:
-        if (o->value[0])
+    case KIND_RACE_BLOCKS_READ_WRITE:
+        if (o->kind == KIND_RACE_BLOCKS_WRITE_READ && o->value[0])
             return mg__strbuf_printf(out, "Put a __threadfence() between the write and the flag that publishes it, and "
                                           "another between reading the flag and the read.");
         if (back)
             return volatile_update(out);
         if (atomics_alone(l, o))
-            return late_read(out, cooperative ? "all blocks must come to a grid.sync() between the two"
-                                              : "split the kernel in two");
-        break;
-    case KIND_RACE_BLOCKS_READ_WRITE:
-        if (back)
-            return volatile_update(out);
-        if (atomics_alone(l, o))
-            return late_read(out, cooperative ? "all blocks must come to a grid.sync() between the two"
-                                              : "split the kernel in two");
+            return late_read(out, l->info->cooperative ? "all blocks must come to a grid.sync() between the two"
+                                                       : "split the kernel in two");
         break;
     case KIND_RACE_WRITE_READ:
     case KIND_RACE_READ_WRITE:
