@@ -80,6 +80,9 @@ size_t mg_board_match(const char *name, const struct mg_board **boards, size_t r
 double mg_board_fp32_peak(const struct mg_board *board);
 double mg_board_memory_peak(const struct mg_board *board);
 double mg_board_shared_peak(const struct mg_board *board);
+/* Bytes/s between host and device, one way: PCIe of 16 lanes, of the generation that the capability's boards have. 0: a
+ * module, which shares its memory with the host. */
+double mg_board_link_peak(const struct mg_board *board);
 
 /* ---- the limits as rows, for tables ---- */
 struct mg_limit {

@@ -116,7 +116,7 @@ struct mg_facts {
     } tiles;
     uint32_t worst_const;
     bool known; /* how long the launch takes, by the model of time: */
-    double seconds, part[MG_TIME_PARTS];
+    double seconds, part[MG_TIME_PARTS]; /* seconds: without its pages of managed memory, which no change changes */
     struct mg_occupancy_query query;
     struct mg_occupancy occupancy;
     bool has_occupancy;
@@ -190,6 +190,7 @@ void mg__advise_lanes(struct mg_facts *f);     /* lanes.c */
 void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
 void mg__advise_products(struct mg_facts *f);  /* products.c */
 void mg__advise_threads(struct mg_facts *f);   /* threads.c */
+void mg__advise_pages(struct mg_facts *f);     /* pages.c */
 #define MG_ADVISE_MIN_GAIN 0.03 /* of the launch's time: what would save less is no advice */
 /* A new item, with what its change saves; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
 struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, struct mg_change *change);

@@ -170,7 +170,7 @@ static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_
         .flops_f16 = f->flops_f16,
         .flops_f32 = f->flops_f32,
         .flops_f64 = f->flops_f64,
-        .seconds = f->seconds,
+        .seconds = f->seconds + f->part[MG_TIME_PAGES],
         .limiter = limiter_of(f),
         .verdict = "",
     };
@@ -249,6 +249,7 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     mg__advise_tiles_pay(&f);
     mg__advise_products(&f);
     mg__advise_threads(&f);
+    mg__advise_pages(&f);
     mg__advise_lanes(&f);
     mg__advise_occupancy(&f);
     list_sites(&f, &a);

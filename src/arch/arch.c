@@ -136,6 +136,15 @@ double mg_board_memory_peak(const struct mg_board *board)
     return 2.0 * board->memory_clock_khz * 1e3 * board->memory_bus_bits / 8;
 }
 
+double mg_board_link_peak(const struct mg_board *board)
+{
+    static const unsigned modules[] = {53, 62, 72, 87, 101, 110};
+    for (size_t k = 0; k < MG_COUNT(modules); k++)
+        if (board->cc == modules[k])
+            return 0;
+    return board->cc < 80 ? 15.75e9 : board->cc < 90 ? 31.5e9 : 63.0e9; /* PCIe 3.0, 4.0, 5.0 */
+}
+
 double mg_board_shared_peak(const struct mg_board *board)
 {
     const struct mg_arch *arch = mg_arch_find(board->cc);

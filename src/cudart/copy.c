@@ -119,8 +119,17 @@ static void fill_row(char *at, uint32_t value, unsigned unit, size_t bytes)
             memcpy(at + i, &value, unit); /* the low bytes come first */
 }
 
+/* Managed memory that the device writes to is with it from then on. */
+static void bring(const struct transfer *t)
+{
+    for (size_t z = 0; t->dst.kind == CUDART_MANAGED && t->dst.device && z < t->size.depth; z++)
+        for (size_t y = 0; y < t->size.height; y++)
+            mg__mem_move(t->dst.device->device->simt, (uintptr_t)row_of(&t->dst.box, y, z), t->size.width, true);
+}
+
 static void transfer_now(const struct transfer *t)
 {
+    bring(t);
     for (size_t z = 0; z < t->size.depth; z++)
         for (size_t y = 0; y < t->size.height; y++)
             if (t->fills)

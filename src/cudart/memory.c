@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "cudart/graph.h"
+#include "device/timeline.h"
 
 #include <sys/mman.h>
 
@@ -215,7 +216,8 @@ int mg__cudart_alloc(void **pointer, size_t size, enum cudart_kind kind, struct 
     if (mg__mem_alloc(device->device->simt, size, ALIGN, &address))
         return cudaErrorMemoryAllocation;
     struct cudart_alloc alloc = {.address = address, .size = size, .kind = kind, .device = device};
-    if (!keep(alloc, kind == CUDART_MANAGED ? MG_CHECK_MANAGED : MG_CHECK_DEVICE)) {
+    if ((kind == CUDART_MANAGED && mg__mem_managed(device->device->simt, address)) ||
+        !keep(alloc, kind == CUDART_MANAGED ? MG_CHECK_MANAGED : MG_CHECK_DEVICE)) {
         mg__mem_free(device->device->simt, address);
         return cudaErrorMemoryAllocation;
     }
@@ -489,7 +491,7 @@ int mg__cudaPointerGetAttributes(struct cu_pointer_attributes *out, const void *
     return mg__cudart_done(0);
 }
 
-/* ---- prefetch and advice: checked, and of no effect ---- */
+/* ---- prefetch and advice: checked, and of no effect but on times ---- */
 static int check_managed(const void *pointer, size_t count)
 {
     uint64_t left;
@@ -510,6 +512,43 @@ static struct cu_location location_of(int device)
     return device == -1 ? (struct cu_location){2, 0} : (struct cu_location){1, device}; /* -1: cudaCpuDeviceId */
 }
 
+/* What the model of time knows of it: who has these bytes from then on. */
+struct move {
+    struct mg_simt *simt;
+    uint64_t address, size;
+    bool here;
+};
+static void move_now(void *arg)
+{
+    struct move *m = arg;
+    mg__mem_move(m->simt, m->address, m->size, m->here);
+    free(m);
+}
+
+static int prefetch(const void *pointer, size_t count, bool here)
+{
+    struct cudart_alloc alloc;
+    struct mg_device *device = mg__cudart_call.device->device;
+    struct mg_capture *into;
+    int error = mg__capture_asked(&into);
+    if (error || into)
+        return error;
+    struct move *move = malloc(sizeof(*move));
+    if (!move)
+        return cudaErrorMemoryAllocation;
+    mg__cudart_classify(pointer, NULL, &alloc);
+    *move = (struct move){(alloc.device ? alloc.device->device : device)->simt, (uintptr_t)pointer, count, here};
+    mg__timeline_copy(device->timeline, mg__cudart_order(), here ? MG_TRANSFER_PREFETCH : MG_TRANSFER_PREFETCH_BACK,
+                      count, false);
+    if (mg__queue_clear(device, mg__cudart_order())) {
+        move_now(move);
+    } else if (mg__queue_call(device, mg__cudart_order(), move_now, move)) {
+        free(move);
+        return cudaErrorMemoryAllocation;
+    }
+    return 0;
+}
+
 int mg__cudaMemPrefetchAsync(const void *pointer, size_t count, struct cu_location to, unsigned flags, void *stream)
 {
     CUDART_ENTER();
@@ -518,7 +557,7 @@ int mg__cudaMemPrefetchAsync(const void *pointer, size_t count, struct cu_locati
         error = check_location(to);
     if (!error && !mg__cudart_stream_ok(stream))
         error = cudaErrorInvalidResourceHandle;
-    return mg__cudart_done(error);
+    return mg__cudart_done(error ? error : prefetch(pointer, count, to.type == 1));
 }
 
 int mg__cudaMemPrefetchAsync_12(const void *pointer, size_t count, int device, void *stream)

@@ -294,6 +294,7 @@ static void place_managed(struct cudart_var *var, struct cudart_device *device)
     if (!var->home) {
         var->home = device;
         *var->managed = (void *)(uintptr_t)var->on[n].address;
+        (void)mg__mem_managed(device->device->simt, var->on[n].address); /* without it, its pages take no time */
         mg__check_allocated(device->device->check, var->on[n].address, var->on[n].size, MG_CHECK_MANAGED_VARIABLE);
         for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
             mg__cudart_share(device, d, var->on[n].address, var->on[n].size);

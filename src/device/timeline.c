@@ -31,13 +31,6 @@ static const struct {
 #define TRANSFER(id, us, share, of, engine, source) {us, share, of, engine},
 #include "device/transfer.def"
 };
-static const struct {
-    unsigned first, last;
-    double rate;
-} links[] = {
-#define LINK(first, last, rate, source) {first, last, rate},
-#include "device/transfer.def"
-};
 
 struct key { /* launches that are the same */
     uint64_t key, times;
@@ -186,10 +179,8 @@ static double passes(struct mg_timeline *l, enum host what)
 static double copy_seconds(const struct mg_timeline *l, const struct mg_timeline_item *i, uint64_t bytes)
 {
     const struct mg_board *b = l->arch->board;
-    double rate = mg_board_memory_peak(b);
-    for (size_t k = 0; transfers[i->what].of == LINK && k < MG_COUNT(links); k++)
-        if (b->cc >= links[k].first && b->cc <= links[k].last)
-            rate = links[k].rate;
+    double rate = transfers[i->what].of == LINK ? mg_board_link_peak(b) : 0;
+    rate = rate > 0 ? rate : mg_board_memory_peak(b);
     return transfers[i->what].us * 1e-6 + (double)bytes / (rate * transfers[i->what].share);
 }
 

@@ -1,7 +1,7 @@
 /* advice_table.c - advice in short: a table of a program's kernels, at most a screen. For each kernel the estimate of
- * all launches of the shape that takes longest, each taken to be as long as the longest of them, what limits that one,
- * and the first piece of advice with what it would save and its line. The pages of advice_text.c, which are of that one
- * launch, have the reasons, the rest, and the other shapes.
+ * all launches of the shape that takes longest, what limits the longest of them, and the first piece of advice with
+ * what it would save and its line. The pages of advice_text.c, which are of that one launch, have the reasons, the
+ * rest, and the other shapes.
  *
  * MOST_KERNELS rows of two lines, a title of three and two lines below: 23 lines at most, whatever the program.
  */
@@ -48,7 +48,7 @@ static bool row(struct mg_strbuf *out, const struct mg_style *style, const struc
     char time[MG_DURATION];
     size_t start, length;
     mg__kernel_bare_name(own, &start, &length);
-    mg__layout_duration(time, a->seconds * (double)r->launches);
+    mg__layout_duration(time, r->all);
     bool ok = plain(&shape, "  ") && mg__layout_dim3(&shape, style, a->grid) &&
               plain(&shape, (uint64_t)a->grid.x * a->grid.y * a->grid.z == 1 ? " block of " : " blocks of ") &&
               mg__layout_dim3(&shape, style, a->block) &&

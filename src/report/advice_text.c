@@ -422,7 +422,7 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
     char time[MG_DURATION];
     mg__layout_duration(time, a->seconds);
     ok = ok && mg__strbuf_printf(out, ", estimate %s", time);
-    mg__layout_duration(time, a->seconds * (double)row->launches);
+    mg__layout_duration(time, row->all);
     if (ok && row->launches > 1)
         ok = mg__strbuf_printf(out, " (all: %s)", time);
     ok = ok && plain(out, "\n");

@@ -247,7 +247,9 @@ enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
         row->json = copy;
         row->advice.seconds = seconds;
     }
-    row->launches += MG_MAX(whole(root, "launches"), UINT64_C(1)); /* a row read back has its number */
+    const uint64_t launches = MG_MAX(whole(root, "launches"), UINT64_C(1)); /* a row read back has its number, … */
+    row->launches += launches;
+    row->all += json_object_get(root, "all_seconds") ? real(root, "all_seconds") : seconds * (double)launches;
     status = MG_OK;
 done:
     mg__strbuf_free(&key);
@@ -275,8 +277,8 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
         const struct mg_advice_row *row = a->at.at[i];
         if (!row->json || row->json[0] != '{' || row->json[1] == '}')
             continue;
-        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, %s", first ? "\n" : ",\n",
-                               (unsigned long long)row->launches, row->json + 1);
+        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, \"all_seconds\": %.17g, %s", first ? "\n" : ",\n",
+                               (unsigned long long)row->launches, row->all, row->json + 1);
         first = false;
     }
     return ok && mg__strbuf_append(out, "]", 1);
@@ -307,9 +309,7 @@ void mg__advices_sort(struct mg_advices *a)
     for (size_t i = 1; i < a->at.count; i++) { /* insertion: few rows, and ties stay in order */
         struct mg_advice_row *row = a->at.at[i];
         size_t k = i;
-        for (; k > 0 && row->advice.seconds * (double)row->launches >
-                            a->at.at[k - 1]->advice.seconds * (double)a->at.at[k - 1]->launches;
-             k--)
+        for (; k > 0 && row->all > a->at.at[k - 1]->all; k--)
             a->at.at[k] = a->at.at[k - 1];
         a->at.at[k] = row;
     }

@@ -164,6 +164,7 @@ void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
 struct mg_advice_row {
     struct mg_report_advice advice; /* once it is read: no string of it is NULL */
     uint64_t launches;
+    double all; /* seconds of all of them */
     char *json;
 };
 #define MG_ADVICE_ROWS 1000

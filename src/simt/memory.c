@@ -27,6 +27,7 @@ struct mg_block_of_memory {
     const char *name;
     bool host; /* registered, not ours */
     bool constant;
+    struct mg_pages *pages; /* of managed memory */
 };
 struct mg_memory {
     uint8_t *base;
@@ -79,6 +80,8 @@ void mg__memory_destroy(struct mg_simt *simt)
     if (!m)
         return;
     munmap(m->base, m->reserved + WINDOWS * MG_WINDOW_SIZE);
+    for (size_t i = 0; i < m->live.count; i++)
+        free(m->live.at[i].pages);
     mg__vec_free(&m->live);
     mg__vec_free(&m->shared);
     if (m->file >= 0)
@@ -153,7 +156,7 @@ enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint6
         uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
         uint64_t from = at / MG_GRANULE * MG_GRANULE, to = round_up(at + size, MG_GRANULE) + round_up(MG_PAD, page);
         if (at && mprotect((void *)(uintptr_t)from, to - from, PROT_READ | PROT_WRITE) == 0) {
-            struct mg_block_of_memory block = {at, size, name, false, false};
+            struct mg_block_of_memory block = {.address = at, .size = size, .name = name};
             if (large && m->used + size <= m->in_large_pages)
                 madvise((void *)(uintptr_t)from, to - from, MADV_HUGEPAGE);
             status = insert(m, first_after(m, at), block);
@@ -182,6 +185,7 @@ static enum mg_status remove_block(struct mg_simt *simt, uint64_t address, bool 
     enum mg_status status = MG_ERR_INVALID;
     if (i < m->live.count && m->live.at[i].address == address && m->live.at[i].host == host) {
         uint64_t size = m->live.at[i].size;
+        free(m->live.at[i].pages);
         m->live.count--;
         m->changes++;
         memmove(&m->live.at[i], &m->live.at[i + 1], (m->live.count - i) * sizeof m->live.at[0]);
@@ -200,6 +204,44 @@ static enum mg_status remove_block(struct mg_simt *simt, uint64_t address, bool 
 enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address)
 {
     return remove_block(simt, address, false);
+}
+
+/* ---- managed memory ---- */
+enum mg_status mg__mem_managed(struct mg_simt *simt, uint64_t address)
+{
+    pthread_mutex_lock(&simt->lock);
+    const size_t i = first_after(simt->memory, address);
+    struct mg_block_of_memory *b = i < simt->memory->live.count ? &simt->memory->live.at[i] : NULL;
+    enum mg_status status = b && b->address <= address && !b->host ? MG_OK : MG_ERR_INVALID;
+    if (!status && !b->pages) {
+        const uint64_t first = b->address / MG_PAGES_PIECE, n = (b->address + b->size - 1) / MG_PAGES_PIECE - first + 1;
+        b->pages = calloc(1, sizeof(*b->pages) + n);
+        status = b->pages ? MG_OK : MG_ERR_NOMEM;
+        if (!status) {
+            b->pages->first = first;
+            b->pages->n = n;
+            simt->memory->changes++;
+        }
+    }
+    pthread_mutex_unlock(&simt->lock);
+    return status;
+}
+
+void mg__mem_move(struct mg_simt *simt, uint64_t address, uint64_t size, bool here)
+{
+    pthread_mutex_lock(&simt->lock);
+    const size_t i = first_after(simt->memory, address);
+    const struct mg_block_of_memory *b = i < simt->memory->live.count ? &simt->memory->live.at[i] : NULL;
+    struct mg_pages *p = b && b->address <= address ? b->pages : NULL;
+    if (size && p) {
+        const uint64_t from = address / MG_PAGES_PIECE - p->first;
+        const uint64_t end = MG_MIN((address + size - 1) / MG_PAGES_PIECE - p->first + 1, p->n);
+        for (uint64_t k = from; k < end; k++)
+            mg__pages_mark(p, k, here);
+        p->here =
+            here ? MG_MAX((uint64_t)p->here, (uint64_t)p->nknown) : MG_MIN((uint64_t)p->here, p->n - (end - from));
+    }
+    pthread_mutex_unlock(&simt->lock);
 }
 
 /* ---- pieces that other processes see ---- */
@@ -271,7 +313,7 @@ enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t 
     size_t i = first_after(m, address);
     enum mg_status status = MG_ERR_INVALID; /* overlaps */
     if (i == m->live.count || address + size <= m->live.at[i].address)
-        status = insert(m, i, (struct mg_block_of_memory){address, size, NULL, true, false});
+        status = insert(m, i, (struct mg_block_of_memory){.address = address, .size = size, .host = true});
     pthread_mutex_unlock(&simt->lock);
     return status;
 }
@@ -292,7 +334,7 @@ enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host)
 
 static struct mg_allocation describe(const struct mg_block_of_memory *b)
 {
-    return (struct mg_allocation){b->address, b->size, b->name, b->constant, b->host};
+    return (struct mg_allocation){b->address, b->size, b->name, b->constant, b->host, b->pages};
 }
 
 void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address)

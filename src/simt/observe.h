@@ -53,11 +53,25 @@ struct mg_shared_var { /* a variable in the block's shared memory */
     const struct mg_ptx_var *var;
     uint32_t offset, size;
 };
+/* Of managed memory: which pieces of it the device has, as far as its copies and its launches' observers said. */
+#define MG_PAGES_PIECE 65536u /* bytes */
+struct mg_pages {
+    uint64_t first, n;       /* address / MG_PAGES_PIECE; pieces, the first and the last of which others may share */
+    _Atomic uint64_t here;   /* how many it has, by and large; … */
+    _Atomic uint64_t nknown; /* … of how many it is known which they are, … */
+    _Atomic uint8_t known[]; /* … namely those with a 1 */
+};
+static inline void mg__pages_mark(struct mg_pages *pages, uint64_t piece, bool here)
+{
+    pages->nknown += (uint64_t)here - pages->known[piece];
+    pages->known[piece] = here;
+}
 struct mg_allocation { /* live device memory, or registered host memory */
     uint64_t address, size;
     const char *name; /* a module variable's, or NULL for mg__mem_alloc's; "(…)": the engine's own */
     bool constant;    /* a variable of the constant bank */
     bool host;        /* registered host memory */
+    struct mg_pages *pages; /* of managed memory, until it is freed; NULL: of any other */
 };
 /* What happened in a launch that makes its counts depend on who waited for whom, and who came first. */
 enum {

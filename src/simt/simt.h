@@ -66,6 +66,11 @@ enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address);
 bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_allocation *found);
 bool mg__mem_in_range(const struct mg_simt *simt, uint64_t address); /* inside the reserved device range at all */
 void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *total_bytes);
+/* The allocation that holds `address` is managed memory, all of it with the host at first. */
+enum mg_status mg__mem_managed(struct mg_simt *simt, uint64_t address);
+/* These bytes, of one allocation, are with the device from now on, or with the host. Nothing, of memory that is not
+ * managed. */
+void mg__mem_move(struct mg_simt *simt, uint64_t address, uint64_t size, bool here);
 /* The allocation's memory becomes part of a file that other processes can map, what lies beside it in the same pieces,
  * too: where it is there, and where the file's memory ends; the page behind that is whoever's who asks. Nothing may be
  * at work on it meanwhile. */

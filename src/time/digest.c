@@ -72,9 +72,11 @@ static bool table_room(struct table *t, size_t size, uint64_t more)
 
 /* ---- the first cache ---- */
 /* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
- * sectors written. */
-enum what { READS, ATOMICS, WRITES, CHANGES };
-static const unsigned piece_shift[] = {[READS] = 1, [ATOMICS] = 4, [WRITES] = 0, [CHANGES] = 1}; /* of a sector */
+ * sectors written; of managed memory, whatever is done with it, those that come to the device as one. */
+enum what { READS, ATOMICS, WRITES, CHANGES, PAGES };
+static const unsigned piece_shift[] = {
+    [READS] = 1, [ATOMICS] = 4, [WRITES] = 0, [CHANGES] = 1, [PAGES] = 11}; /* of a sector */
+_Static_assert(MG_PAGES_PIECE == 32u << 11, "a piece of managed memory");
 
 /* The sectors of a request, after it: where it comes again, and they still are in the first cache, nothing is looked
  * up. Those that pass it by are as before in any case. */
@@ -104,7 +106,7 @@ struct digest {
     bool failed;           /* out of memory */
     double other_share;    /* of what was found in others, to have as many as the first blocks would */
     double constants;      /* lines of constant memory that a sampled block reads, most */
-    bool has[CHANGES + 1]; /* whether any request is of this kind */
+    bool has[PAGES + 1];   /* whether any request is of this kind */
 };
 struct array {
     double each, together, past, blocks, all;
@@ -357,7 +359,23 @@ static bool is_of(const struct request *r, enum what what)
 {
     bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
     enum what is = r->kind == MG_ACCESS_ST ? WRITES : !atomic ? READS : what == CHANGES ? CHANGES : ATOMICS;
-    return is == what && r->space == MG_SPACE_GLOBAL;
+    return (is == what || what == PAGES) && r->space == MG_SPACE_GLOBAL;
+}
+
+/* Which piece of its array's managed memory it is; UINT64_MAX: of none. */
+static uint64_t page_of(const struct mg_launch_info *info, size_t array, uint64_t sector)
+{
+    const struct mg_pages *p = array ? info->allocations[array - 1].pages : NULL;
+    const uint64_t at = p ? (sector >> piece_shift[PAGES]) - p->first : 0;
+    return p && at < p->n ? at : UINT64_MAX;
+}
+
+/* Pieces of managed memory are each array's own, though the first and the last may be part of others' as well. */
+#define PAGES_ARRAY 40 /* bits below the array's number */
+static bool is_new_page(const struct mg_launch_info *info, size_t array, uint64_t sector)
+{
+    const uint64_t at = page_of(info, array, sector);
+    return at != UINT64_MAX && !info->allocations[array - 1].pages->known[at];
 }
 
 /* Different pieces by array: each block's, and those of all sampled blocks together. */
@@ -381,7 +399,11 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
             good = table_room(&all, sizeof(*those), r->count);
             those = all.mask == before ? those : NULL; /* it has moved */
             for (uint32_t j = 0; good && j < r->count; j++) {
-                const uint64_t sector = s->sectors.at[r->first + j], piece = sector >> shift, key = piece / 4 + 1;
+                const uint64_t sector = s->sectors.at[r->first + j];
+                const size_t array = what == PAGES ? array_near(d->info, &near, sector) : 0;
+                if (what == PAGES && !is_new_page(d->info, array, sector))
+                    continue;
+                const uint64_t piece = sector >> shift | (uint64_t)array << PAGES_ARRAY, key = piece / 4 + 1;
                 if (!those || those->key != key) {
                     those = table_find(&all, sizeof(*those), key);
                     all.count += !those->key;
@@ -390,7 +412,7 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
                 uint16_t *blocks = &those->blocks[piece % 4];
                 if (*blocks >> i & 1)
                     continue;
-                struct array *a = &arrays[array_near(d->info, &near, sector)];
+                struct array *a = &arrays[array ? array : array_near(d->info, &near, sector)];
                 a->each++;
                 if (!*blocks) {
                     a->together++;
@@ -409,7 +431,8 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
             if (4 * n <= sampled)
                 continue;
             const uint64_t piece = (those->key - 1) * 4 + m;
-            struct array *a = &arrays[array_near(d->info, &near, piece << shift)];
+            struct array *a =
+                &arrays[what == PAGES ? piece >> PAGES_ARRAY : array_near(d->info, &near, piece << shift)];
             a->common++;
             a->together--;
             a->each -= n;
@@ -434,9 +457,17 @@ static void find_kinds(struct digest *d)
     for (unsigned i = 0; i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
         for (size_t k = 0; s && k < s->requests.count; k++)
-            for (enum what what = READS; what <= CHANGES; what++)
+            for (enum what what = READS; what <= PAGES; what++)
                 d->has[what] |= is_of(&s->requests.at[k], what);
     }
+}
+
+static double sampled_blocks(const struct digest *d)
+{
+    double sampled = 0;
+    for (unsigned i = 0; i < d->choice->n; i++)
+        sampled += d->samples[i] != NULL;
+    return sampled;
 }
 
 /* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
@@ -451,10 +482,10 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
         free(arrays);
         return false;
     }
-    double sampled = 0;
-    for (unsigned i = 0; i < d->choice->n; i++)
-        sampled += d->samples[i] != NULL;
+    const double sampled = sampled_blocks(d);
     for (size_t k = 0; k < n; k++) {
+        if (k && d->info->allocations[k - 1].host && what != ATOMICS) /* it does not come from device memory */
+            continue;
         arrays[k].blocks = arrays[k].all = sampled;
         arrays[k].pieces = k ? d->info->allocations[k - 1].size / ((32u << piece_shift[what])) + 1 : 0;
         arrays[k].touched = of_all(&arrays[k], blocks);
@@ -491,6 +522,76 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
         }
     }
     free(arrays);
+    return true;
+}
+
+/* Which part of an instruction's sectors is memory of the host. */
+static void share_host(const struct digest *d)
+{
+    bool any = false;
+    for (size_t k = 0; k < d->info->nallocations; k++)
+        any |= d->info->allocations[k].host;
+    struct near near = {0};
+    for (unsigned i = 0; any && i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            struct mg_time_access *a = &d->access[r->insn];
+            if (!r->count || r->space != MG_SPACE_GLOBAL || (i >= d->choice->together && !a->elsewhere))
+                continue;
+            const size_t array = array_near(d->info, &near, s->sectors.at[r->first]);
+            if (array && d->info->allocations[array - 1].host)
+                a->host += r->count;
+        }
+    }
+    for (uint32_t i = 0; any && i < d->info->ninsns; i++)
+        if (d->access[i].host > 0) /* the others are means by now */
+            d->access[i].host /=
+                d->access[i].sectors * d->access[i].requests / (d->access[i].elsewhere ? d->other_share : 1);
+}
+
+#define MOSTLY 0.8 /* of an array's pieces that are not there */
+/* Pieces of managed memory that nobody has touched come to the device, which has them from now on. */
+static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
+{
+    const size_t n = d->info->nallocations + 1;
+    const double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
+    bool any = false;
+    for (size_t k = 0; k + 1 < n && d->has[PAGES]; k++)
+        any |= d->info->allocations[k].pages && d->info->allocations[k].pages->here < d->info->allocations[k].pages->n;
+    struct array *arrays = any ? calloc(n, sizeof(*arrays)) : NULL;
+    if (!arrays || !common(d, arrays, PAGES)) {
+        free(arrays);
+        return !any;
+    }
+    for (size_t k = 1; k < n; k++) {
+        struct mg_pages *p = d->info->allocations[k - 1].pages;
+        if (!p || p->here >= p->n)
+            continue;
+        arrays[k].blocks = arrays[k].all = sampled_blocks(d);
+        arrays[k].pieces = p->n - p->here;
+        double come = of_all(&arrays[k], blocks);
+        if (come >
+            MOSTLY * (double)arrays[k].pieces) /* the estimate of an array that is touched whole is a little less */
+            come = (double)arrays[k].pieces;
+        traffic->pages += come;
+        traffic->paged += come >= 0.5;
+        p->here += (uint64_t)(come + 0.5);
+    }
+    free(arrays);
+    struct near near = {0};
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            for (uint32_t j = 0; j < r->count && is_of(r, PAGES); j++) {
+                const uint64_t sector = s->sectors.at[r->first + j];
+                const size_t array = array_near(d->info, &near, sector);
+                if (is_new_page(d->info, array, sector))
+                    mg__pages_mark(d->info->allocations[array - 1].pages, page_of(d->info, array, sector), true);
+            }
+        }
+    }
     return true;
 }
 
@@ -553,8 +654,10 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     find_kinds(&d);
     share_swaps(&d);
     share_local(&d, traffic);
-    good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
-           share_out(&d, ATOMICS, &atomics) && share_out(&d, CHANGES, &traffic->read);
+    share_host(&d);
+    good = good && bring_pages(&d, traffic) && share_out(&d, WRITES, &traffic->written) &&
+           share_out(&d, READS, &traffic->read) && share_out(&d, ATOMICS, &atomics) &&
+           share_out(&d, CHANGES, &traffic->read);
     double blocks = (double)info->grid.x * info->grid.y * info->grid.z, share = blocks / MG_MAX(c->together, 1u);
     for (uint32_t i = 0; good && i < info->ninsns; i++) {
         const struct mg_time_access *a = &access[i];
@@ -567,7 +670,7 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
         bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
         double asked = atomic ? MG_MAX(a->past_l1, a->wavefronts) : a->past_l1; /* lanes one after the other */
         traffic->l2_sectors += asked * requests;
-        traffic->l2_hits += asked * (load ? 1 - MG_MIN(a->first, 1.0) : 1) * requests;
+        traffic->l2_hits += asked * (load ? 1 - MG_MIN(MG_MAX(a->first, a->host), 1.0) : 1) * requests;
     }
     return good;
 }

@@ -104,7 +104,10 @@ struct machine {
     double shared[SCHEDULERS]; /* the way from each to shared memory */
     struct queue near[SCHEDULERS], far[SCHEDULERS]; /* of accesses to shared memory, and to global memory */
     double lsu, constants, l2, dram, atomic, starts, end;
+    double from_host, to_host;                    /* the link, each way */
+    double link_latency, link_request, link_rate; /* cycles; bytes a cycle, of this multiprocessor's part of it */
     bool cold;
+    double clock; /* cycles a second */
     double fence; /* cycles */
     double l2_rate, dram_rate, atomic_rate;
     double waited[MG_TIME_PARTS];
@@ -460,6 +463,12 @@ static double wait_place(struct queue *q, double at, double begin)
     return wait;
 }
 
+/* What goes over the link to the host's memory, of an access that goes there: when its turn comes. */
+static double take_link(struct machine *x, double *clock, double at, const struct mg_time_access *a, double sectors)
+{
+    return take_turn(clock, at, a->host * MG_MAX(a->lines * x->link_request, sectors * 32 / x->link_rate));
+}
+
 /* When its result is there, and what that is mostly due to. */
 static double access_memory(struct machine *x, struct warp *w, const struct mg_time_op *op, double at, uint8_t *why)
 {
@@ -494,7 +503,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
         return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
-    double held = MG_MAX(x->l2, x->dram) - P(QUEUE); /* stores are taken as long as there is room for them */
+    double held =
+        MG_MAX(MG_MAX(x->l2, x->dram), x->to_host) - P(QUEUE); /* stores are taken as long as there is room for them */
     double takes = MG_MAX(a->passes, P(L1_REQUEST)), begin = take_turn(&x->lsu, MG_MAX(at, held), takes);
     x->queued = wait_place(&x->far[w->scheduler], at, begin);
     if (atomic) {
@@ -515,6 +525,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     if (a->kind == MG_ACCESS_ST) {
         double cycles = MG_MAX(a->sectors * 32 * P(WRITE), a->lines * P(WRITE_LINE)) / x->l2_rate;
         double arrives = take_turn(&x->l2, begin, cycles) + P(STORE_LATENCY);
+        if (a->host > 0)
+            take_link(x, &x->to_host, begin, a, a->sectors);
         if (a->space == MG_SPACE_LOCAL && a->first > 0)
             take_turn(&x->dram, begin, a->sectors * a->first * 32 / x->dram_rate);
         w->stored = MG_MAX(w->stored, arrives);
@@ -548,6 +560,13 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         if ((fetches || turn - begin > P(DRAM_LATENCY)) && late > result) {
             result = late;
             *why = turn - begin > P(DRAM_LATENCY) / 2 ? MG_TIME_DRAM : MG_TIME_LATENCY;
+        }
+    }
+    if (a->host > 0) {
+        double late = take_link(x, &x->from_host, begin, a, sectors) + x->link_latency;
+        if (a->host > 0.5 && late > result) {
+            result = late;
+            *why = MG_TIME_HOST;
         }
     }
     if (fill)
@@ -763,7 +782,7 @@ static void share(struct machine *x)
 {
     const struct mg_time_machine *m = x->m;
     const struct mg_board *b = m->arch->board;
-    double clock = b->clock_khz * 1e3 * P(CLOCK);
+    const double clock = x->clock = b->clock_khz * 1e3 * P(CLOCK);
     x->cold = true;
     x->fence = OF(m->arch, FENCE);
     x->active = (double)MG_MIN(m->blocks, (uint64_t)b->sm_count);
@@ -771,6 +790,10 @@ static void share(struct machine *x)
     x->l2_rate = MG_MIN(P(L2_BYTES), P(L2_ALL) / x->active);
     x->dram_rate = MG_MIN(P(L2_BYTES), P(DRAM_SHARE) * mg_board_memory_peak(b) / clock / x->active);
     x->atomic_rate = P(ATOMIC_ALL) / x->active;
+    const double link = mg_board_link_peak(b); /* 0: the host's memory is the device's */
+    x->link_latency = link > 0 ? P(LINK_LATENCY) * 1e-9 * clock : 0;
+    x->link_request = link > 0 ? P(LINK_REQUEST) * 1e-9 * clock * x->active : 0;
+    x->link_rate = link > 0 ? P(LINK_SHARE) * link / clock / x->active : INFINITY;
 }
 
 static bool make(struct machine *x)
@@ -799,22 +822,22 @@ static bool make(struct machine *x)
 static void sum_up(struct machine *x, struct mg_time_result *r)
 {
     const struct mg_time_machine *m = x->m;
-    const struct mg_board *b = m->arch->board;
-    double clock = b->clock_khz * 1e3 * P(CLOCK), sum = 0;
-    double cycles = MG_MAX(MG_MAX(x->end, x->l2), MG_MAX(x->dram, x->atomic));
+    double sum = 0, host = MG_MAX(x->from_host, x->to_host);
+    double cycles = MG_MAX(MG_MAX(MG_MAX(x->end, x->l2), MG_MAX(x->dram, x->atomic)), host);
     double alone = (cycles - x->end) / cycles; /* the part of it in which stores and atomics were still under way */
     if (x->ready.n && m->all_ops > (double)x->executed)
         cycles *= m->all_ops / (double)x->executed;
     else if (x->begun < x->own)
         cycles *= (double)x->own / (double)MG_MAX(x->begun, 1u);
-    double work = cycles / clock, floor_seconds = OF(m->arch, FLOOR) * 1e-9;
+    double work = cycles / x->clock, floor_seconds = OF(m->arch, FLOOR) * 1e-9;
     for (unsigned k = 0; k < MG_TIME_PARTS; k++)
         sum += x->waited[k];
     for (unsigned k = 0; k < MG_TIME_PARTS; k++)
         r->part[k] = sum > 0 ? (1 - alone) * work * x->waited[k] / sum : 0;
-    r->part[x->atomic > MG_MAX(x->l2, x->dram) ? MG_TIME_ATOMICS
-            : x->dram > x->l2                  ? MG_TIME_DRAM
-                                               : MG_TIME_L2] += alone * work;
+    r->part[host > MG_MAX(MG_MAX(x->l2, x->dram), x->atomic) ? MG_TIME_HOST
+            : x->atomic > MG_MAX(x->l2, x->dram)             ? MG_TIME_ATOMICS
+            : x->dram > x->l2                                ? MG_TIME_DRAM
+                                                             : MG_TIME_L2] += alone * work;
     r->part[MG_TIME_LAUNCH] += floor_seconds;
     r->seconds = work + floor_seconds;
     r->least = r->seconds / P(RANGE);

@@ -294,6 +294,18 @@ static void count_traffic(const struct launch *l, const struct mg_time_traffic *
     r->dram_write = (all > room ? t->written * (1 - room / all) : 0) + t->local_written;
 }
 
+/* Until its pages have come, what needs them waits: nothing else goes on meanwhile. */
+static void add_pages(const struct launch *l, const struct mg_time_traffic *t, struct mg_time_result *r)
+{
+    if (mg_board_link_peak(l->time->arch->board) <= 0)
+        return;
+    const double seconds = (t->paged * P(PAGE_ARRAY) + t->pages * P(PAGE)) * 1e-6;
+    r->part[MG_TIME_PAGES] = seconds;
+    r->seconds += seconds;
+    r->least += seconds / P(RANGE);
+    r->most += seconds * P(RANGE);
+}
+
 /* How much more the multiprocessor does that is done last than one that has its part of equal blocks: each block goes
  * to the one that has done least so far. Blocks without an access do nothing. */
 static double unequal(const struct launch *l)
@@ -328,6 +340,7 @@ static bool keep(struct launch *l, const struct mg_time_machine *machine)
     *kept = (struct mg_time_kept){
         .machine = *machine, .counts = l->counts, .again = l->time->again, .result = l->time->last};
     kept->machine.stalled = NULL;
+    kept->result.seconds -= kept->result.part[MG_TIME_PAGES]; /* which no change of the kernel changes */
     l->counts = NULL;
     l->time->kept = kept;
     return true;
@@ -363,6 +376,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .stalled = t->stalled};
         if (mg__time_run_again(t->again, &machine, r)) {
             count_traffic(l, &traffic, r);
+            add_pages(l, &traffic, r);
             r->native = code->native;
             if (t->keeps && code->native) { /* changes are made to what PTX suggests */
                 struct mg_time_code *plain = mg__time_code_again(&t->codes, info, l->counts, l->made, NULL);
@@ -488,7 +502,7 @@ static void add_samples(const struct mg_time_result *r, const double samples[MG_
         sum += samples[k];
         all += r->stalled[k];
     }
-    double time = r->seconds - r->part[MG_TIME_LAUNCH];
+    double time = r->seconds - r->part[MG_TIME_LAUNCH] - r->part[MG_TIME_PAGES];
     m->v[MG_METRIC_TIME_LINE] = all > 0 ? (uint64_t)(time * 1e9 * sum / all + 0.5) : 0;
 }
 

@@ -50,6 +50,7 @@ struct mg_time_access {
     double places;         /* atomics: different pieces of 512 bytes in the grid; such swaps: words in the block;
                               constants: pieces of 64 bytes that the block reads */
     double hits;           /* sectors that the first cache has, written ones included */
+    double host;           /* of its sectors, the part that is page-locked memory of the host */
 };
 #define MG_TIME_BLOCKS 16u      /* most sampled */
 #define MG_TIME_SECTORS 262144u /* of a sampled block, most */
@@ -91,8 +92,10 @@ struct mg_time_traffic { /* of the whole launch, as far as the samples tell */
     double l1_sectors, l1_hits, l2_sectors, l2_hits;
     double read, written; /* bytes of device memory, each once */
     double local_written; /* and of local memory, what the second cache has no room for */
+    double pages, paged;  /* of managed memory, pieces that come to the device, and of how many arrays */
 };
-/* By instruction, from the samples of `c` (NULL: no accesses); `room`: of the second cache. False: out of memory. */
+/* By instruction, from the samples of `c` (NULL: no accesses); `room`: of the second cache. What comes to the device of
+ * managed memory is noted there (mg_pages). False: out of memory. */
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
                      const struct mg_launch_info *info, uint32_t cache_lines, double room,
                      struct mg_time_access *access, struct mg_time_traffic *traffic);

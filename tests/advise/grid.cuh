@@ -39,6 +39,22 @@ __global__ void few_stacks(int *c, const int *a, int n)
     c[i] = sum;
 }
 
+/* Managed memory that the host has written. */
+// ADVISE pages_of_host: prefetch
+__global__ void pages_of_host(float *c, const float *a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    c[i] += a[i];
+}
+
+/* The same, after the host has sent it ahead. */
+// ADVISE pages_ahead: nothing without=prefetch
+__global__ void pages_ahead(float *c, const float *a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    c[i] += a[i];
+}
+
 /* Sums can be added up in parts, and so can the greatest be found. */
 // ADVISE few_sums: more-blocks blocks=8
 __global__ void few_sums(float *c, const float *a)

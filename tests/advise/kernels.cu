@@ -217,6 +217,21 @@ int main(int argc, char **argv)
     RUN(few_stacks, <<<2, 32>>>((int *)out, index, 200))
     RUN(few_sums, <<<8, 256>>>(out, a))
     RUN(few_rings, <<<8, 256>>>(out, a))
+    float *managed;
+    cudaMallocManaged(&managed, 2 * bytes);
+    memset(managed, 0, 2 * bytes);
+    RUN(pages_of_host, <<<N / 256, 256>>>(managed, managed + N))
+    cudaFree(managed);
+    cudaMallocManaged(&managed, 2 * bytes);
+    memset(managed, 0, 2 * bytes);
+#if CUDART_VERSION >= 13000
+    cudaMemLocation device = {cudaMemLocationTypeDevice, 0};
+    cudaMemPrefetchAsync(managed, 2 * bytes, device, 0, 0);
+#else
+    cudaMemPrefetchAsync(managed, 2 * bytes, 0, 0);
+#endif
+    RUN(pages_ahead, <<<N / 256, 256>>>(managed, managed + N))
+    cudaFree(managed);
     RUN(neighbours, <<<12, 256>>>((int *)out, (unsigned long long *)a, 3000))
     RUN(push_all, <<<32, 128>>>((unsigned *)out, (unsigned *)b))
     RUN(matrix_a_warp, <<<528, 128>>>((int *)out, index))

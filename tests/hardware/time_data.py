@@ -42,12 +42,13 @@ def collect(path):
         table = csv.reader([line for line in file if line.startswith('"')])
     header = next(table)
     column = {name: i for i, name in enumerate(header)}
+    metrics = [m for m in METRICS if m in column]
     launches = []
     for row in table:
         if row[column["ID"]].strip():
             launches.append([kernel_name(row[column["Kernel Name"]]), triple(row[column["Grid Size"]]),
-                             triple(row[column["Block Size"]]), [number(row[column[m]]) for m in METRICS]])
-    return {"metrics": METRICS, "launches": launches}
+                             triple(row[column["Block Size"]]), [number(row[column[m]]) for m in metrics]])
+    return {"metrics": metrics, "launches": launches}
 
 
 def write(out, device, driver, date, programs):
@@ -106,14 +107,19 @@ def compare(data, reports, worst):
             print(f"| {name} | {e['launches']} | {e['mean']:.0%} | {e['median']:.0%} | {e['off_twice']:.0%} | "
                   f"{e['right_order']:.1%} | {e['in_range']:.0%} |")
     key = "dram__bytes_read.sum"
-    read = [abs(ours[key] / theirs[key] - 1) for *_, ours, theirs in rows if theirs[key] > 100000]
-    print(f"\nBytes read from device memory, of {len(read)} launches that read more than 100 kB: mean error "
-          f"{statistics.mean(read):.0%}, median {statistics.median(read):.1%}.")
-    found = {**errors(rows), "read": statistics.mean(read)}
+    read = [abs(ours[key] / theirs[key] - 1) for *_, ours, theirs in rows if theirs.get(key, 0) > 100000]
+    found = errors(rows)
+    if read:
+        print(f"\nBytes read from device memory, of {len(read)} launches that read more than 100 kB: mean error "
+              f"{statistics.mean(read):.0%}, median {statistics.median(read):.1%}.")
+        found["read"] = statistics.mean(read)
     # hits of small launches are their code's and constants', and more than all where a counter took several passes
     for key, name, of in (("lts__t_sector_hit_rate.pct", "second", "lts__t_sectors.sum"),
                           ("l1tex__t_sector_hit_rate.pct", "first", "l1tex__t_sectors.sum")):
-        off = [abs(ours.get(key, 0) - min(theirs[key], 100)) for *_, ours, theirs in rows if ours[of] > 40000]
+        off = [abs(ours.get(key, 0) - min(theirs[key], 100)) for *_, ours, theirs in rows
+               if ours[of] > 40000 and key in theirs]
+        if not off:
+            continue
         print(f"Hits of the {name} cache, of {len(off)} launches that ask it for more than 40,000 sectors: off by "
               f"{statistics.mean(off):.1f} points on average, median {statistics.median(off):.1f}.")
         found[name] = statistics.mean(off)
