@@ -117,6 +117,7 @@ struct mg_facts {
     uint32_t worst_const;
     bool known; /* how long the launch takes, by the model of time: */
     double seconds, part[MG_TIME_PARTS]; /* seconds: without its pages of managed memory, which no change changes */
+    double dram;                         /* bytes of device memory, read and written */
     struct mg_occupancy_query query;
     struct mg_occupancy occupancy;
     bool has_occupancy;

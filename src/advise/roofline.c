@@ -1,10 +1,11 @@
 /* roofline.c - the roofs of the board, where the launch stands under them, and which one binds.
  *
- * Amounts are what was counted: floating-point operations (a fused multiply-add is two), sectors of global memory times
- * 32 bytes, wavefronts of shared memory times 128 bytes (a wavefront takes the pipe for its cycle however many bytes it
- * moves). Those that a warpgroup's multiplication reads its operands in count as well; what bulk copies move counts
- * with its bytes, on both sides. Arithmetic of several widths is put against the single-precision roof by what each
- * takes of it. Half precision is given twice the rate of single, as all devices since 6.0 that do not lack it have.
+ * Amounts are what was counted: floating-point operations (a fused multiply-add is two), wavefronts of shared memory
+ * times 128 bytes (a wavefront takes the pipe for its cycle however many bytes it moves); and bytes of device memory,
+ * by the model of time, which knows what the caches keep of the sectors that were counted. Those that a warpgroup's
+ * multiplication reads its operands in count as well; what bulk copies move counts with its bytes, on both sides.
+ * Arithmetic of several widths is put against the single-precision roof by what each takes of it. Half precision is
+ * given twice the rate of single, as all devices since 6.0 that do not lack it have.
  *
  * Multiplications of matrices have a roof of their own, if there are any: what the tensor cores do of each type, put
  * one behind the other; their operations, whole numbers too, count where bytes are put against work.
@@ -51,7 +52,8 @@ void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a)
     double mixed = single > 0 ? fp32 * flops / single : fp32; /* the peak of this mixture */
     double matrix_seconds, matrix = matrix_work(f, &matrix_seconds), work = flops + matrix;
     double bulk = (double)f->total.bulk * f->arch->sector_bytes;
-    double bytes = (double)f->total.touched * f->arch->sector_bytes + bulk,
+    double touched = (double)f->total.touched * f->arch->sector_bytes;
+    double bytes = (f->known ? MG_MIN(f->dram, touched) : touched) + bulk,
            shared = ((double)f->total.wavefronts + f->matrices) * mg__facts_row(f) + bulk;
     struct mg_report_roof roofs[] = {
         {"arithmetic", mixed, flops, 0, flops / mixed},
