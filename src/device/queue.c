@@ -127,14 +127,13 @@ static void finish(struct mg_queue *q, struct mg_work *w)
         unlink_work(q, w);
 }
 
-/* Launches that are over are ended in their order, and where launches are checked at once: what one has found of memory
- * is known to the next. */
+/* Launches that are over are ended in their order. */
 static void end_launches(struct mg_queue *q)
 {
     struct mg_work *w = q->first;
     while (w) {
         bool over = w->state == MG_WORK_OVER, launch = w->kind == MG_WORK_LAUNCH;
-        if (launch && !over && !q->device->check)
+        if (launch && !over)
             break;
         if (launch && over) {
             pthread_mutex_unlock(&q->lock);
@@ -186,12 +185,17 @@ static void give_turn(struct mg_queue *q, struct mg_work *w)
     q->busy = true;
     w->state = MG_WORK_RUNS;
     pthread_mutex_unlock(&q->lock);
-    bool over = do_turn(q, w, &moved);
+    bool over = do_turn(q, w, &moved), checked = w->kind == MG_WORK_LAUNCH && q->device->check;
+    if (over && checked) /* what it has found of memory is known before anyone can learn that it is over */
+        mg__launch_end(w->launch);
     pthread_mutex_lock(&q->lock);
     w->turn = ++q->turns;
     if (over) {
         finish(q, w);
-        end_launches(q);
+        if (checked)
+            unlink_work(q, w);
+        else
+            end_launches(q);
     } else {
         w->state = MG_WORK_RESTS;
         q->changes += moved;
