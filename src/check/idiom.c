@@ -62,6 +62,12 @@ static bool moves(const struct mg_ptx_insn *i)
            algebra == MG_ALG_SHL || algebra == MG_ALG_AND || algebra == MG_ALG_OR;
 }
 
+/* Whether the operand is what a compare-and-swap expects to find. */
+static bool expects(const struct mg_ptx_insn *i, unsigned operand)
+{
+    return i->access == MG_ACCESSES_ATOM && i->atomop == MG_ATOM_CAS && operand == i->address + 1u;
+}
+
 struct fate {
     bool swaps; /* a compare-and-swap expects it */
     bool back;  /* it goes back to where it came from */
@@ -75,10 +81,67 @@ bool mg__idiom_same_place(const struct mg_ptx_func *f, const struct mg_ptx_insn 
            (!a->has_reg || a->index == b->index) && a->imm == b->imm;
 }
 
+/* ---- through calls, as code without optimisation has them: atomicCAS is a function there, of a function ---- */
+enum { DEEP = 4, FUNCTIONS = 1000 }; /* calls within calls; functions that are gone through for one, most */
+static const struct mg_ptx_func *called(const struct mg_ptx_func *f, const struct mg_ptx_insn *i)
+{
+    for (unsigned n = 0; i->opcode == MG_OP_CALL && n < i->nops; n++)
+        if (mg__ptx_op(f, i, n)->kind == MG_OPND_FUNC)
+            return mg__ptx_op(f, i, n)->func;
+    return NULL;
+}
+
+static bool is_expected(const struct mg_ptx_func *f, const struct mg_ptx_var *param, unsigned deep, unsigned *left);
+
+/* Whether what a store makes an argument of is what a compare-and-swap in the called function expects. */
+static bool passes_expected(const struct mg_ptx_func *f, const struct mg_ptx_insn *store, unsigned deep, unsigned *left)
+{
+    const struct mg_ptx_var *argument = mg__ptx_op(f, store, store->address)->var;
+    for (size_t k = 0; argument && argument->is_param && deep < DEEP && k < f->ninsns; k++) {
+        const struct mg_ptx_insn *call = &f->insns[k];
+        const struct mg_ptx_func *to = called(f, call);
+        const struct mg_ptx_opnd *all = to && call->nops ? mg__ptx_op(f, call, call->nops - 1u) : NULL;
+        for (uint32_t n = 0; all && all->kind == MG_OPND_VEC && n < all->count && n < to->nparams; n++)
+            if (f->operands[all->first + n].var == argument && is_expected(to, to->params[n], deep + 1, left))
+                return true;
+    }
+    return false;
+}
+
+/* The same of a function's parameter, and of all that its value is moved to. */
+static bool is_expected(const struct mg_ptx_func *func, const struct mg_ptx_var *param, unsigned deep, unsigned *left)
+{
+    struct flow f = {
+        .func = func, .seen = calloc(func->nregs + 1, 1), .todo = calloc(func->nregs + 1, sizeof(*f.todo))};
+    bool yes = false;
+    *left -= *left > 0;
+    for (size_t k = 0; f.seen && f.todo && *left && k < func->ninsns; k++)
+        if (func->insns[k].access == MG_ACCESSES_LOAD &&
+            mg__ptx_op(func, &func->insns[k], func->insns[k].address)->var == param)
+            reach_results(&f, &func->insns[k]);
+    while (f.ntodo && !yes) {
+        const uint32_t reg = f.todo[--f.ntodo];
+        for (size_t k = 0; k < func->ninsns; k++) {
+            const struct mg_ptx_insn *i = &func->insns[k];
+            for (unsigned n = i->nresults; n < i->nops; n++) {
+                if (!names(func, mg__ptx_op(func, i, n), reg))
+                    continue;
+                yes |= expects(i, n) || (i->access == MG_ACCESSES_STORE && passes_expected(func, i, deep, left));
+                if (i->access == MG_ACCESSES_NONE && moves(i))
+                    reach_results(&f, i);
+            }
+        }
+    }
+    free(f.seen);
+    free(f.todo);
+    return yes;
+}
+
 /* `all`: what is computed from it counts as well. */
 static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool all)
 {
     struct fate fate = {0};
+    unsigned left = FUNCTIONS;
     memset(f->seen, 0, f->func->nregs);
     f->ntodo = 0;
     reach_results(f, load);
@@ -91,7 +154,8 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
                 if (!names(f->func, o, reg))
                     continue;
                 if (i->access != MG_ACCESSES_NONE || i->effects || !i->nresults) {
-                    fate.swaps |= i->access == MG_ACCESSES_ATOM && i->atomop == MG_ATOM_CAS && n == i->address + 1u;
+                    fate.swaps |= expects(i, n) || (i->access == MG_ACCESSES_STORE && n != i->address && !all &&
+                                                    passes_expected(f->func, i, 0, &left));
                     fate.back |=
                         i->access == MG_ACCESSES_STORE && n != i->address && mg__idiom_same_place(f->func, i, load);
                     fate.other = true;
@@ -187,12 +251,17 @@ static bool decided_again(const struct mg_ptx_func *f, const struct mg_ptx_insn 
     return one_way || (takes && !other);
 }
 
-static bool has_swaps(const struct mg_ptx_func *f)
+/* In it, or in what it calls. */
+static bool has_swaps(const struct mg_ptx_func *f, unsigned deep, unsigned *left)
 {
-    for (size_t k = 0; k < f->ninsns; k++)
-        if (f->insns[k].access == MG_ACCESSES_ATOM && f->insns[k].atomop == MG_ATOM_CAS)
-            return true;
-    return false;
+    bool yes = false;
+    *left -= *left > 0;
+    for (size_t k = 0; !yes && *left && k < f->ninsns; k++) {
+        const struct mg_ptx_func *to = deep < DEEP ? called(f, &f->insns[k]) : NULL;
+        yes = (f->insns[k].access == MG_ACCESSES_ATOM && f->insns[k].atomop == MG_ATOM_CAS) ||
+              (to && to != f && has_swaps(to, deep + 1, left));
+    }
+    return yes;
 }
 
 bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
@@ -204,7 +273,8 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
         struct site *s = &code->sites[k];
         if (info->insns[k].func != f.func) {
             f.func = info->insns[k].func;
-            swaps = has_swaps(f.func);
+            unsigned left = FUNCTIONS;
+            swaps = has_swaps(f.func, 0, &left);
             free(f.seen);
             free(f.todo);
             f.seen = calloc(f.func->nregs + 1, 1);

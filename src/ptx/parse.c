@@ -48,8 +48,7 @@ static bool position(struct parser *p, struct mg_ptx_loc *loc)
     return mg__ptx_uint(p, UINT32_MAX, ".loc", &loc->column);
 }
 
-/* The index of a location, an equal one's if there is one. */
-static bool intern_loc(struct parser *p, const struct mg_ptx_loc *loc, uint32_t *index)
+bool mg__ptx_intern_loc(struct parser *p, const struct mg_ptx_loc *loc, uint32_t *index)
 {
     uintptr_t found = (uintptr_t)mg__strtab_get(&p->loc_of, (const char *)loc, sizeof(*loc));
     if (!found) {
@@ -92,14 +91,14 @@ bool mg__ptx_directive_loc(struct parser *p)
         if (at)
             loc.inlined_at = (uint32_t)(at - 1);
         else
-            MG_TRY(intern_loc(p, &site, &loc.inlined_at));
+            MG_TRY(mg__ptx_intern_loc(p, &site, &loc.inlined_at));
     }
     unsigned levels = 0;
     for (uint32_t i = loc.inlined_at; i; i = p->locs.at[i].inlined_at) { /* always an older one: no rings */
         if (++levels > MG_PTX_MAX_INLINED)
             return mg__ptx_fail(p, ".loc: code inlined more than %d deep", MG_PTX_MAX_INLINED);
     }
-    MG_TRY(intern_loc(p, &loc, &index));
+    MG_TRY(mg__ptx_intern_loc(p, &loc, &index));
     if (!mg__strtab_put(&p->loc_at, (const char *)&loc, 12, (void *)(uintptr_t)(index + 1)))
         return mg__ptx_nomem(p);
     p->loc = index;
@@ -523,6 +522,7 @@ static bool module(struct parser *p)
     while (p->tok.kind != TOK_END)
         MG_TRY(top_level(p));
     MG_TRY(apply_aliases(p));
+    MG_TRY(mg__ptx_copy_called(p));
     for (size_t i = 0; i < p->vars.count; i++)
         p->vars.at[i]->id = (uint32_t)i;
     KEEP(p, files, files, nfiles);

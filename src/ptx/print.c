@@ -463,6 +463,11 @@ static void function(struct printer *pr, const struct mg_ptx_func *func)
 }
 
 /* ---- the module ---- */
+static const struct mg_ptx_func *own(const struct mg_ptx_func *func)
+{
+    return func->copy_of ? func->copy_of : func;
+}
+
 /* Kernels that code or data names must be declared before it. */
 static bool *named_entries(struct printer *pr)
 {
@@ -476,7 +481,7 @@ static bool *named_entries(struct printer *pr)
         const struct mg_ptx_func *func = module->funcs[i];
         for (size_t k = 0; k < func->noperands; k++) {
             if (func->operands[k].func)
-                named[func->operands[k].func->id] = true;
+                named[own(func->operands[k].func)->id] = true;
         }
         for (size_t k = 0; k < func->ntables; k++) {
             for (size_t n = 0; func->tables[k].funcs && n < func->tables[k].count; n++)
@@ -564,7 +569,7 @@ static void whole(struct printer *pr)
         for (size_t i = 0; i < module->nfuncs; i++) {
             const struct mg_ptx_func *func = module->funcs[i];
             unsigned when = !func->is_entry ? 0 : named[i] ? 1 : 2;
-            if (when != pass || (pass == 2 && func->defined))
+            if (when != pass || func->copy_of || (pass == 2 && func->defined))
                 continue;
             name_function(pr, func);
             header(pr, func);
@@ -579,7 +584,7 @@ static void whole(struct printer *pr)
         for (size_t i = 0; i < module->nfuncs && pr->ok; i++) {
             const struct mg_ptx_func *func = module->funcs[i];
             unsigned when = !func->is_entry ? 0 : named[i] ? 1 : 2;
-            if (when == pass && func->defined)
+            if (when == pass && func->defined && !func->copy_of)
                 function(pr, func);
         }
     }

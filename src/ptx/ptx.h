@@ -335,6 +335,8 @@ struct mg_ptx_func {
     bool explicitcluster, blocksareclusters;
     uint32_t id;  /* unique in the module: 0 … module->nfuncs-1 */
     uint32_t ptx_line;
+    /* Of a copy that one call has for itself, with that call's location: what it is one of, and whose call it is. */
+    const struct mg_ptx_func *copy_of, *copied_for;
 };
 struct mg_ptx_alias { /* .alias alias, target: calls and addresses of `alias` are those of `target` already */
     const struct mg_ptx_func *alias, *target;

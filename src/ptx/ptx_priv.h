@@ -150,6 +150,10 @@ bool mg__ptx_uint(struct parser *p, uint64_t limit, const char *what, uint32_t *
 
 /* parse.c */
 struct module_name *mg__ptx_module_name(struct parser *p, const char *name, size_t length);
+/* The index of a location, an equal one's if there is one. */
+bool mg__ptx_intern_loc(struct parser *p, const struct mg_ptx_loc *loc, uint32_t *index);
+/* copies.c: once all of the module is there. */
+bool mg__ptx_copy_called(struct parser *p);
 bool mg__ptx_directive_loc(struct parser *p);
 bool mg__ptx_directive_pragma(struct parser *p);
 bool mg__ptx_directive_file(struct parser *p);

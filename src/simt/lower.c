@@ -140,7 +140,8 @@ static bool reach(struct mg_program *p, const struct mg_ptx_module *ptx)
                 continue;
             p->indirect = true; /* any function of the module may be meant */
             for (size_t k = 0; k < ptx->nfuncs; k++)
-                if (ptx->funcs[k]->defined && !ptx->funcs[k]->is_entry && !add_function(p, ptx, ptx->funcs[k]))
+                if (ptx->funcs[k]->defined && !ptx->funcs[k]->is_entry && !ptx->funcs[k]->copy_of &&
+                    !add_function(p, ptx, ptx->funcs[k]))
                     return false;
         }
     }
