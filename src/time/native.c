@@ -3,9 +3,9 @@
  * An instruction says in its upper half how many cycles its warp then waits, which of six scoreboards it sets, and
  * which it waits for: its order, its dependences and its registers need no guess. From which line of PTX it comes
  * (ptxas -lineinfo) says what it accesses, and how often: of an instruction that machine code has once, its block is
- * executed as often as that; where there are several, because a loop was unrolled, the largest body takes as many
- * rounds as it can, and what is left goes to the next. Blocks without such an instruction have what their neighbours
- * leave to them.
+ * executed as often as that; where there are several, because a loop was unrolled, a round that was peeled off comes
+ * first, then the largest body takes as many rounds as it can, and what is left goes to the next. Blocks without such
+ * an instruction have what their neighbours leave to them.
  *
  * Code with an instruction that native.def does not know, with loads of constants, with calls of functions, or whose
  * blocks cannot be told how often they are executed, is left to PTX. Only capability 9.0 was looked at.
@@ -80,6 +80,7 @@ struct native {
     double *least;   /* by block: of those that are not known */
     uint32_t *joins; /* by block: one above it that is executed as often; NONE */
     uint32_t *exits; /* blocks at whose end some warps leave the kernel, and others go on */
+    bool *meets;     /* by block: lanes that went both ways somewhere come together there: each way counts for itself */
     uint8_t *pieces; /* by PTX instruction: accesses of machine code that are one of its own; 0: it is no anchor */
     uint32_t *only;  /* by PTX instruction: the block that it is in alone and 1, NONE: several, 0: none */
     struct mg_arena arena;
@@ -294,22 +295,54 @@ static double count(const struct native *v, uint32_t insn)
     return (double)v->b->counts[insn].warps;
 }
 
+static bool dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
+{
+    while (b != a && cfg->blocks[b].idom != b)
+        b = cfg->blocks[b].idom;
+    return a == b;
+}
+
 static bool in_loop(const struct native *v, const struct anchor *a)
 {
     uint32_t depth = v->ptx_depth[v->ptx_block[a->insn]];
     return depth > 0 && v->depth[a->block] >= depth;
 }
 
-/* How often the loop is come to that the copy is in. */
-static void enters(struct native *v, const struct anchor *a)
+/* A block before the loop that the block is in, and in the next one around it. NONE: it is in no loop. */
+static uint32_t before_loop(const struct mg_cfg *cfg, const uint8_t *depth, const uint32_t *head, uint32_t block)
 {
-    double entries = v->entries[v->ptx_block[a->insn]], *to = &v->enters[v->head[a->block]];
-    if (in_loop(v, a) && v->depth[a->block] == v->ptx_depth[v->ptx_block[a->insn]] && entries > 0)
-        *to = MG_MAX(*to, MG_MIN(entries, v->x[a->block]));
+    const unsigned own = depth[block];
+    uint32_t k = own ? head[block] : block;
+    while (own && depth[k] >= own && cfg->blocks[k].idom != k)
+        k = cfg->blocks[k].idom;
+    return own && depth[k] < own ? k : NONE;
 }
 
-/* The copies of an instruction that stand in several blocks: the largest body first, and what is not in the loop before
- * what is. */
+/* How often the loop is come to that the copy is in, and those around it. A block that nobody came to says nothing. */
+static void enters(struct native *v, const struct anchor *a)
+{
+    const struct mg_time_function *f = v->b->functions;
+    uint32_t block = a->block, ptx = v->ptx_block[a->insn];
+    const double x = v->x[block];
+    while (x > 0 && block != NONE && ptx != NONE && v->depth[block] && v->depth[block] == v->ptx_depth[ptx]) {
+        if (v->entries[ptx] > 0)
+            v->enters[v->head[block]] = MG_MAX(v->enters[v->head[block]], MG_MIN(v->entries[ptx], x));
+        block = before_loop(v->cfg, v->depth, v->head, block);
+        ptx = before_loop(f->cfg, v->ptx_depth, v->ptx_head, ptx);
+    }
+}
+
+/* Whether the copy is a round that was peeled off: all who come to any of the others have been there. */
+static bool is_peeled(const struct native *v, const struct anchor *a, uint32_t n, uint32_t at)
+{
+    bool peeled = !in_loop(v, &a[at]);
+    for (uint32_t k = 0; k < n && peeled; k++)
+        peeled = k == at || (a[k].block != a[at].block && dominates(v->cfg, a[at].block, a[k].block));
+    return peeled;
+}
+
+/* The copies of an instruction that stand in several blocks: a round that was peeled off comes first, then the largest
+ * body, and what is not in the loop before what is. */
 static void share_rounds(struct native *v, struct anchor *a, uint32_t n)
 {
     double entries = v->entries[v->ptx_block[a->insn]], all = count(v, a->insn);
@@ -321,7 +354,15 @@ static void share_rounds(struct native *v, struct anchor *a, uint32_t n)
             a[open++] = a[k];
     }
     all = MG_MAX(all, 0.0);
-    for (uint32_t k = 0; k < open; k++)
+    uint32_t first = 0;
+    for (uint32_t k = 0; k < open && !first && entries > 0; k++)
+        if (is_peeled(v, a, open, k)) {
+            struct anchor t = a[0];
+            a[0] = a[k];
+            a[k] = t;
+            first = 1;
+        }
+    for (uint32_t k = first; k < open; k++)
         for (uint32_t j = k + 1; j < open; j++)
             if (a[j].copies > a[k].copies || (a[j].copies == a[k].copies && !in_loop(v, &a[j]) && in_loop(v, &a[k]))) {
                 struct anchor t = a[k];
@@ -404,13 +445,6 @@ static bool leaks(const struct native *v, uint32_t block)
     return c->nsucc == 0 || v->func.insns[c->end - 1].effects & MG_E_LEAVES;
 }
 
-static bool dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
-{
-    while (b != a && cfg->blocks[b].idom != b)
-        b = cfg->blocks[b].idom;
-    return a == b;
-}
-
 static bool same_loop(const struct native *v, uint32_t a, uint32_t b)
 {
     return v->depth[a] == v->depth[b] && (!v->depth[a] || v->head[a] == v->head[b]);
@@ -467,6 +501,20 @@ static bool set_edge(double *at, double value)
     return true;
 }
 
+/* How many of its two ways a warp goes at the block's end, on average: both, one after the other, where its lanes part.
+ * Lanes that leave a loop wait for those that go round. */
+static double ways(const struct native *v, uint32_t block)
+{
+    const struct mg_cfg_block *c = &v->cfg->blocks[block];
+    const uint32_t last = c->end - 1, insn = c->nsucc == 2 && v->row[last]->kind == BRANCH ? v->insn[last] : NONE;
+    bool loop = false;
+    for (uint32_t s = 0; s < 2 && insn != NONE; s++)
+        loop |= dominates(v->cfg, c->succ[s], block) || v->depth[c->succ[s]] < v->depth[block];
+    if (insn == NONE || loop || count(v, insn) <= 0)
+        return 1;
+    return 1 + MG_MIN((double)v->b->counts[insn].divergent / count(v, insn), 1.0);
+}
+
 /* What can be told of one block and the edges at it from the others. */
 static bool settle(struct native *v, uint32_t b)
 {
@@ -494,10 +542,10 @@ static bool settle(struct native *v, uint32_t b)
             more |= set_edge(&v->edges[2 * (size_t)b + s], 0);
         for (uint32_t p = 0; p < c->npred && v->x[b] == 0; p++)
             more |= set_edge(edge(v, c->pred[p], b), 0);
-        if (b && in.nopen == 1)
+        if (b && in.nopen == 1 && !v->meets[b])
             more |= set_edge(in.open, v->x[b] - in.sum);
         if (out.nopen == 1 && !leaks(v, b))
-            more |= set_edge(out.open, v->x[b] - out.sum);
+            more |= set_edge(out.open, v->x[b] * ways(v, b) - out.sum);
         return more;
     }
     uint32_t above = c->idom;
@@ -507,7 +555,7 @@ static bool settle(struct native *v, uint32_t b)
     else if (b && in.n && !in.nopen)
         v->x[b] = joins ? MG_MIN(in.sum, v->x[above]) : in.sum; /* lanes that were apart come together */
     else if (out.n && !out.nopen && !leaks(v, b))
-        v->x[b] = out.sum;
+        v->x[b] = out.sum / ways(v, b);
     return v->x[b] >= 0;
 }
 
@@ -535,7 +583,9 @@ static double guess(const struct native *v, uint32_t b)
             most = MG_MAX(most, count(v, v->insn[k]));
     for (uint32_t p = 0; p < c->npred; p++) {
         const double *e = edge(v, c->pred[p], b);
-        sum += e && *e >= 0 ? *e : MG_MAX(v->x[c->pred[p]], 0.0) / MG_MAX(v->cfg->blocks[c->pred[p]].nsucc, 1u);
+        sum += e && *e >= 0
+                   ? *e
+                   : MG_MAX(v->x[c->pred[p]], 0.0) * ways(v, c->pred[p]) / MG_MAX(v->cfg->blocks[c->pred[p]].nsucc, 1u);
     }
     return MG_MAX(most >= 0 ? most : sum, v->least[b]);
 }
@@ -553,6 +603,9 @@ static void find_counts(struct native *v)
 {
     const struct mg_cfg *cfg = v->cfg;
     find_joins(v);
+    for (uint32_t b = 0; b < cfg->nblocks; b++)
+        if (cfg->blocks[b].reachable && cfg->blocks[b].ipdom < cfg->nblocks)
+            v->meets[cfg->blocks[b].ipdom] |= ways(v, b) > 1.01;
     from_anchors(v, false);
     for (unsigned pass = 0; pass < 2; pass++) /* one that ptxas made several of tells too little */
         for (uint32_t b = 0; b < cfg->nblocks; b++) {
@@ -738,11 +791,12 @@ static bool prepare(struct native *v)
     v->head = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->head));
     v->joins = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->joins));
     v->exits = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->exits));
+    v->meets = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
     v->depth = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
     v->ptx_head = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->ptx_head));
     v->ptx_depth = mg__arena_alloc(&v->arena, (size_t)v->ptx->nblocks + 1);
     v->entries = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->entries));
-    if (!v->x || !v->least || !v->joins || !v->exits || !v->depth || !v->ptx_depth)
+    if (!v->x || !v->least || !v->joins || !v->exits || !v->meets || !v->depth || !v->ptx_depth)
         return false;
     if (!v->entries || !v->enters || !v->head || !v->ptx_head ||
         !mg__time_loops(v->b, NULL, v->cfg, v->depth, NULL, v->head))

@@ -103,6 +103,39 @@ __global__ void uneven(float *o)
     __syncthreads();
     atomicAdd(o + blockIdx.x % 7, v);
 }
+/* Loops whose rounds are a multiple of what they are unrolled by: nothing is left for what comes behind them. */
+__global__ void from_block(float *o, const float *a, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = blockIdx.y * m; k < blockIdx.y * m + m; k++)
+        sum += a[k * 8192 + i % 8192];
+    o[i] = sum;
+}
+__global__ void nested(float *o, const float *a, int rounds, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int r = 0; r < rounds; r++)
+        for (int k = 0; k < n; k++)
+            sum += a[(r * n + k) * 8192 + i % 8192];
+    o[i] = sum;
+}
+/* Two ways, each with its own end: by lane both are gone, by warp one. */
+template <int lanes> __global__ void ways(float *o, const float *a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = a[i];
+    if (i / lanes % 2) {
+        for (int k = 0; k < 400; k++)
+            v = v * 1.1f + 0.3f;
+        o[i] = v;
+    } else {
+        for (int k = 0; k < 400; k++)
+            v = v * v + 0.7f;
+        o[i] = v * 2;
+    }
+}
 
 int main()
 {
@@ -133,6 +166,10 @@ int main()
     added<1><<<132, 32>>>(o);
     added<0><<<132, 32>>>(o);
     uneven<<<1000, 96>>>(o);
+    from_block<<<dim3(256, 4), 256>>>(o, a, 16);
+    nested<<<256, 256>>>(o, a, 4, 16);
+    ways<1><<<1024, 256>>>(o, a);
+    ways<32><<<1024, 256>>>(o, a);
     if (cudaDeviceSynchronize())
         return 1;
     puts("ok");
