@@ -122,7 +122,7 @@ __global__ void nested(float *o, const float *a, int rounds, int n)
     o[i] = sum;
 }
 /* Two ways, each with its own end: by lane both are gone, by warp one. */
-template <int lanes> __global__ void ways(float *o, const float *a)
+template <int lanes> __global__ void parted(float *o, const float *a)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v = a[i];
@@ -168,8 +168,8 @@ int main()
     uneven<<<1000, 96>>>(o);
     from_block<<<dim3(256, 4), 256>>>(o, a, 16);
     nested<<<256, 256>>>(o, a, 4, 16);
-    ways<1><<<1024, 256>>>(o, a);
-    ways<32><<<1024, 256>>>(o, a);
+    parted<1><<<1024, 256>>>(o, a);
+    parted<32><<<1024, 256>>>(o, a);
     if (cudaDeviceSynchronize())
         return 1;
     puts("ok");

@@ -83,8 +83,8 @@ def main():
     near(guessed["together"]["gpu__time_duration.sum"], time["together"], 0.3, "constants that lanes read together, guessed from PTX")
     for kernel in ("from_block", "nested"):
         near(time[kernel], guessed[kernel]["gpu__time_duration.sum"], 0.3, f"{kernel}: machine code beside PTX")
-    check(1.5 * time["ways<32>"] < time["ways<1>"] < 2.3 * time["ways<32>"],
-          f"lanes that go both ways take {time['ways<1>']} ns, warps that go one {time['ways<32>']}")
+    check(1.5 * time["parted<32>"] < time["parted<1>"] < 2.3 * time["parted<32>"],
+          f"lanes that go both ways take {time['parted<1>']} ns, warps that go one {time['parted<32>']}")
     check(time["pick<1>"] > 4 * time["pick<0>"], "lanes that ask for a word of the arguments each wait as if for one")
     near(time["left<true>"], time["left<false>"], 0.25, "a loop that is left in two places, after as many rounds")
     # 92 cycles a turn, one after the other (time_micro.txt)
