@@ -16,7 +16,7 @@ struct given { /* all that mg__time_run reads */
     struct {
         const struct mg_arch *arch;
         uint64_t blocks, most, enough;
-        double unequal, all_ops;
+        double unequal, written, all_ops;
         uint32_t warps, resident, ninsns, nops, nblocks, nregs, flags, unused; /* no bytes between them */
     } scalars;
     struct part part[5];
@@ -61,6 +61,7 @@ static void look_at(struct given *g, const struct mg_time_machine *m)
                                     .most = m->most,
                                     .enough = m->enough,
                                     .unequal = m->unequal,
+                                    .written = m->written,
                                     .all_ops = m->all_ops,
                                     .warps = m->warps,
                                     .resident = m->resident,

@@ -527,6 +527,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         double arrives = take_turn(&x->l2, begin, cycles) + P(STORE_LATENCY);
         if (a->host > 0)
             take_link(x, &x->to_host, begin, a, a->sectors);
+        if (a->space == MG_SPACE_GLOBAL && x->m->written > 0)
+            take_turn(&x->dram, begin, a->sectors * x->m->written * 32 / x->dram_rate);
         if (a->space == MG_SPACE_LOCAL && a->first > 0)
             take_turn(&x->dram, begin, a->sectors * a->first * 32 / x->dram_rate);
         w->stored = MG_MAX(w->stored, arrives);

@@ -64,8 +64,8 @@ struct worker {
     struct mg_time_sample *sample;
     struct mg_time_met *met; /* 2^met_bits of them, while patterns last; or NULL */
     unsigned met_bits;
-    uint32_t pushed;         /* one out by another */
-    uint32_t seldom;         /* accesses before there were */
+    uint32_t pushed; /* one out by another */
+    uint32_t seldom; /* accesses before there were */
     uint32_t *work;
     bool failed;
 };
@@ -282,16 +282,21 @@ static double cache_room(const struct launch *l)
 }
 
 /* What the second cache has no room for is written back; it makes room evenly for what is read and what is written. */
+static double lost(const struct launch *l, const struct mg_time_traffic *t)
+{
+    const double all = t->read + t->written, room = cache_room(l);
+    return all > room ? 1 - room / all : 0;
+}
+
 static void count_traffic(const struct launch *l, const struct mg_time_traffic *t, struct mg_time_result *r)
 {
     const struct mg_board *board = l->time->arch->board;
-    double all = t->read + t->written, room = cache_room(l);
     double fetched = P(L2_FETCHED) * (double)MG_MIN(l->blocks, (uint64_t)board->sm_count);
     r->l1_sectors = t->l1_sectors;
     r->l1_hits = t->l1_hits;
     r->l2_sectors = t->l2_sectors + fetched;
     r->l2_hits = t->l2_hits + fetched;
-    r->dram_write = (all > room ? t->written * (1 - room / all) : 0) + t->local_written;
+    r->dram_write = t->written * lost(l, t) + t->local_written;
 }
 
 /* Until its pages have come, what needs them waits: nothing else goes on meanwhile. */
@@ -371,6 +376,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .warps = (threads + 31) / 32,
                                           .resident = l->occupancy.blocks,
                                           .unequal = unequal(l),
+                                          .written = lost(l, &traffic),
                                           .most = (uint64_t)(4 * all / warps) + 1000,
                                           .ninsns = info->ninsns,
                                           .stalled = t->stalled};

@@ -229,6 +229,7 @@ struct mg_time_machine {
     unsigned warps, resident;
     double
         unequal;   /* rounds of outermost loops that the multiprocessor makes that is done last, for each of the mean */
+    double written; /* of what stores write to global memory, the part that the second cache has no room for */
     uint64_t most; /* instructions of a warp, beyond which it is taken to have lost its way */
     uint32_t ninsns;
     double (*stalled)[MG_STALLS]; /* by instruction, at first 0: samples of all warps */
