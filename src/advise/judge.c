@@ -142,7 +142,7 @@ static const char *limiter_of(const struct mg_facts *f)
     };
     size_t largest = MG_TIME_LAUNCH;
     for (size_t i = 0; i < MG_TIME_PARTS; i++)
-        if (i != MG_TIME_LAUNCH && (largest == MG_TIME_LAUNCH || f->part[i] > f->part[largest]))
+        if (i != MG_TIME_LAUNCH && i != MG_TIME_PAGES && (largest == MG_TIME_LAUNCH || f->part[i] > f->part[largest]))
             largest = i;
     return f->part[largest] > 0 ? names[largest] : "nothing";
 }
@@ -170,7 +170,8 @@ static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_
         .flops_f16 = f->flops_f16,
         .flops_f32 = f->flops_f32,
         .flops_f64 = f->flops_f64,
-        .seconds = f->seconds + f->part[MG_TIME_PAGES],
+        .seconds = f->seconds,
+        .pages = f->part[MG_TIME_PAGES],
         .limiter = limiter_of(f),
         .verdict = "",
     };
@@ -212,7 +213,9 @@ void mg__advise_count(const struct mg_seen *seen, enum mg_status ended,
                                        .shared_static = info->shared_static,
                                        .shared_dynamic = info->shared_dynamic,
                                        .status = ended,
-                                       .seconds = mg__time_result(seen->time)->seconds,
+                                       .seconds = mg__time_result(seen->time)->seconds -
+                                                  mg__time_result(seen->time)->part[MG_TIME_PAGES],
+                                       .pages = mg__time_result(seen->time)->part[MG_TIME_PAGES],
                                        .shorter = true};
     done(arg, &a);
 }

@@ -115,7 +115,7 @@ static bool shorter(const struct mg_report_advice *a, struct mg_strbuf *out)
     return mg__strbuf_append(out, "{", 1) && text(out, "mangled", a->mangled) && dim3(out, "grid", a->grid) &&
            dim3(out, "block", a->block) && whole(out, "shared_static", a->shared_static) &&
            whole(out, "shared_dynamic", a->shared_dynamic) && text(out, "status", mg_status_name(a->status)) &&
-           real(out, "seconds", a->seconds) && mg__strbuf_append(out, "}", 1);
+           real(out, "seconds", a->seconds) && real(out, "pages_seconds", a->pages) && mg__strbuf_append(out, "}", 1);
 }
 
 bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *out)
@@ -132,12 +132,13 @@ bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *
               mg__strbuf_printf(out, a->regs_exact ? "true" : "false") &&
               text(out, "status", mg_status_name(a->status)) && whole(out, "blocks", a->blocks) &&
               whole(out, "blocks_sampled", a->blocks_sampled) && real(out, "seconds", a->seconds) &&
-              text(out, "limited_by", a->limiter) && key(out, "occupancy") && mg__strbuf_append(out, "{", 1) &&
-              whole(out, "blocks", a->occupancy_blocks) && whole(out, "warps", a->occupancy_warps) &&
-              whole(out, "max_warps", a->occupancy_max_warps) && text(out, "limiter", a->occupancy_limiter) &&
-              text(out, "step", a->occupancy_step) && mg__strbuf_append(out, "}", 1) && roofline(out, a) &&
-              text(out, "verdict", a->verdict) && rows(out, "chart", a->chart, a->nchart) &&
-              rows(out, "checklist", a->checks, a->nchecks) && key(out, "sites") && mg__strbuf_append(out, "[", 1);
+              real(out, "pages_seconds", a->pages) && text(out, "limited_by", a->limiter) && key(out, "occupancy") &&
+              mg__strbuf_append(out, "{", 1) && whole(out, "blocks", a->occupancy_blocks) &&
+              whole(out, "warps", a->occupancy_warps) && whole(out, "max_warps", a->occupancy_max_warps) &&
+              text(out, "limiter", a->occupancy_limiter) && text(out, "step", a->occupancy_step) &&
+              mg__strbuf_append(out, "}", 1) && roofline(out, a) && text(out, "verdict", a->verdict) &&
+              rows(out, "chart", a->chart, a->nchart) && rows(out, "checklist", a->checks, a->nchecks) &&
+              key(out, "sites") && mg__strbuf_append(out, "[", 1);
     for (size_t i = 0; ok && i < a->nsites; i++)
         ok = (!i || mg__strbuf_append(out, ", ", 2)) && site(out, &a->sites[i]);
     ok = ok && mg__strbuf_append(out, "]", 1) && key(out, "advice") && mg__strbuf_append(out, "[", 1);

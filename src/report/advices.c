@@ -196,6 +196,7 @@ static void read_advice(struct mg_arena *arena, const json_t *object, struct mg_
     a->blocks = whole(object, "blocks");
     a->blocks_sampled = whole(object, "blocks_sampled");
     a->seconds = real(object, "seconds");
+    a->pages = real(object, "pages_seconds");
     a->occupancy_blocks = small(occupancy, "blocks");
     a->occupancy_warps = small(occupancy, "warps");
     a->occupancy_max_warps = small(occupancy, "max_warps");
@@ -249,7 +250,10 @@ enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
     }
     const uint64_t launches = MG_MAX(whole(root, "launches"), UINT64_C(1)); /* a row read back has its number, … */
     row->launches += launches;
-    row->all += json_object_get(root, "all_seconds") ? real(root, "all_seconds") : seconds * (double)launches;
+    const bool row_read = json_object_get(root, "all_seconds") != NULL;
+    const double pages = real(root, row_read ? "all_pages_seconds" : "pages_seconds");
+    row->all += row_read ? real(root, "all_seconds") : seconds * (double)launches + pages;
+    row->pages += pages;
     status = MG_OK;
 done:
     mg__strbuf_free(&key);
@@ -277,11 +281,45 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
         const struct mg_advice_row *row = a->at.at[i];
         if (!row->json || row->json[0] != '{' || row->json[1] == '}')
             continue;
-        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, \"all_seconds\": %.17g, %s", first ? "\n" : ",\n",
-                               (unsigned long long)row->launches, row->all, row->json + 1);
+        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, \"all_seconds\": %.17g, \"all_pages_seconds\": %.17g, %s",
+                               first ? "\n" : ",\n", (unsigned long long)row->launches, row->all, row->pages,
+                               row->json + 1);
         first = false;
     }
     return ok && mg__strbuf_append(out, "]", 1);
+}
+
+/* Pages of managed memory come once, in the first of the row's launches, and gains are fractions of all of them. */
+static void share_pages(struct mg_advice_row *row)
+{
+    struct mg_report_advice *a = &row->advice;
+    const double part = row->all > 0 ? row->pages / row->all : 0, own = a->seconds + a->pages,
+                 kernel = own > 0 ? a->seconds / own : 1;
+    if (row->pages <= 0)
+        return;
+    if (part > 0.5)
+        a->limiter = "managed memory";
+    struct mg_report_advice_item prefetch = {0}, *items = a->items;
+    size_t n = 0;
+    for (size_t i = 0; i < a->nitems; i++) {
+        if (!strcmp(items[i].id, "prefetch")) {
+            prefetch = items[i];
+            continue;
+        }
+        const double scale = kernel > 0 ? (1 - part) / kernel : 1;
+        items[i].gain *= scale;
+        items[i].gain_least *= scale;
+        items[i].gain_most *= scale;
+        items[n++] = items[i];
+    }
+    if (prefetch.id && (part >= MG_ADVICE_LEAST || !n)) { /* in its place, by what it saves */
+        prefetch.gain = prefetch.gain_least = prefetch.gain_most = part;
+        size_t at = n++;
+        for (; at > 0 && (items[at - 1].gain < part || !strcmp(items[at - 1].id, "nothing")); at--)
+            items[at] = items[at - 1];
+        items[at] = prefetch;
+    }
+    a->nitems = n;
 }
 
 enum mg_status mg__advices_read(struct mg_advices *a)
@@ -297,6 +335,7 @@ enum mg_status mg__advices_read(struct mg_advices *a)
             break;
         }
         read_advice(&a->arena, root, &row->advice);
+        share_pages(row);
         mg__advice_name_parameters(&a->arena, &sources, &row->advice);
         json_decref(root);
     }

@@ -164,9 +164,10 @@ void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
 struct mg_advice_row {
     struct mg_report_advice advice; /* once it is read: no string of it is NULL */
     uint64_t launches;
-    double all; /* seconds of all of them */
+    double all, pages; /* seconds of all of them; of these, for pages of managed memory */
     char *json;
 };
+#define MG_ADVICE_LEAST 0.03 /* of a row's time: what saves less is not shown */
 #define MG_ADVICE_ROWS 1000
 struct mg_advices {
     struct mg_arena arena;

@@ -176,7 +176,8 @@ struct mg_report_advice {
     struct mg_report_roof *roofs; /* arithmetic, device memory, shared memory, instruction issue */
     size_t nroofs, binding;
     double attainable;            /* FLOP a second under the roofs */
-    double seconds;               /* the estimate that gains are fractions of: all parts added up */
+    double seconds;               /* the estimate, without … */
+    double pages;                 /* … the pages of managed memory that it waited for: gains are fractions of both */
     const char *limiter;          /* the largest of these parts: "shared memory", "too few blocks" */
     const char *verdict;          /* of the decision chart: "shared memory would pay: …" */
     struct mg_report_advice_row *chart, *checks;
@@ -186,7 +187,7 @@ struct mg_report_advice {
     struct mg_report_advice_item *items; /* largest gain first; never empty: "nothing" is an item */
     size_t nitems;
     /* It takes no longer than one before of the same kernel and shape, which stands for it: nothing else is said than
-     * which kernel, in which shape, how it ended, and `seconds`. */
+     * which kernel, in which shape, how it ended, `seconds` and `pages`. */
     bool shorter;
 };
 

@@ -564,10 +564,15 @@ static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
         free(arrays);
         return !any;
     }
+    uint64_t latest = UINT64_MAX; /* piece: small arrays that share one come together */
     for (size_t k = 1; k < n; k++) {
         struct mg_pages *p = d->info->allocations[k - 1].pages;
         if (!p || p->here >= p->n)
             continue;
+        if (p->n == 1 && p->first == latest && arrays[k].together > 0) {
+            p->here = 1;
+            continue;
+        }
         arrays[k].blocks = arrays[k].all = sampled_blocks(d);
         arrays[k].pieces = p->n - p->here;
         double come = of_all(&arrays[k], blocks);
@@ -576,6 +581,7 @@ static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
             come = (double)arrays[k].pieces;
         traffic->pages += come;
         traffic->paged += come >= 0.5;
+        latest = come >= 0.5 ? p->first + p->n - 1 : latest;
         p->here += (uint64_t)(come + 0.5);
     }
     free(arrays);
