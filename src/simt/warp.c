@@ -1,9 +1,10 @@
 /* warp.c - operations across the lanes of a warp: who does them together, and when. What they compute is src/sem's.
  *
  * The .sync forms name the lanes that take part. When all of them that have not exited run in this leaf, the operation
- * is done at once. Otherwise the leaf waits; as soon as leaves that wait at the same instruction, or for bar.warp.sync
- * at any, make up the set, they all do it together (PTX ISA, "shfl.sync": the executing thread waits until all
- * non-exited threads of membermask have executed it with the same qualifiers and the same membermask).
+ * is done at once. Otherwise the leaf waits; as soon as leaves that wait at the same instruction, in whatever calls of
+ * its function, or for bar.warp.sync at any, make up the set, they all do it together (PTX ISA, "shfl.sync": the
+ * executing thread waits until all non-exited threads of membermask have executed it with the same qualifiers and the
+ * same membermask).
  *
  * Lanes of one leaf may name different sets (tiles of cooperative groups do): each set is its own operation.
  */
@@ -49,8 +50,51 @@ void mg__warp_met(struct mg_warp *w, const struct mg_op *op)
     w->worker->met_notes = notes ? notes->n : 0;
 }
 
+/* Lanes that came to the operation by other calls of its function: their registers are in frames of their own. */
+struct guests {
+    struct {
+        const struct mg_frame *frame;
+        uint32_t mask;
+    } at[32];
+    unsigned n;
+};
+
+static void copy_lanes(const struct mg_engine_operand *o, const struct mg_frame *to, const struct mg_frame *from,
+                       uint32_t mask)
+{
+    char *t = (char *)to->regs + o->slot;
+    const char *f = (const char *)from->regs + o->slot;
+    if (o->bytes == 0) {
+        uint32_t own, theirs;
+        memcpy(&own, t, sizeof own);
+        memcpy(&theirs, f, sizeof theirs);
+        own = (own & ~mask) | (theirs & mask);
+        memcpy(t, &own, sizeof own);
+    }
+    for (uint32_t rest = o->bytes ? mask : 0; rest; rest &= rest - 1)
+        memcpy(t + (size_t)__builtin_ctz(rest) * o->bytes, f + (size_t)__builtin_ctz(rest) * o->bytes, o->bytes);
+}
+
+/* What the guests bring, into the frame at hand, where their lanes are nobody's; or, after it, what they take along. */
+static void seat(const struct mg_warp *w, const struct mg_op *op, const struct guests *g, bool come)
+{
+    const struct mg_engine_operand *of = op->is->of + (come ? op->is->nout : 0);
+    for (unsigned i = 0; i < g->n; i++)
+        for (unsigned k = 0; k < (come ? op->is->nin : op->is->nout); k++)
+            copy_lanes(&of[k], come ? w->frame : g->at[i].frame, come ? g->at[i].frame : w->frame, g->at[i].mask);
+}
+
+/* Whether the leaf is at that operation, in this call or in another; of a function that each call has its own copy of,
+ * in any copy. */
+static bool is_at(const struct mg_split *s, const struct mg_op *op, const struct mg_frame *frame)
+{
+    const struct mg_code *a = s->frame->code, *b = frame->code;
+    return s->pc == op || (a->func->copy_of && a->func->copy_of == b->func->copy_of && s->pc - a->ops == op - b->ops);
+}
+
 /* The lanes that execute `op` now, or 0 when the leaf has to wait (w->stop is set) and `*next` is to be returned. */
-static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const struct mg_op **next)
+static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const struct mg_op **next,
+                       struct guests *guests)
 {
     uint32_t members = members_of(w, op, mask);
     if ((members & ~mask) == 0) {
@@ -74,7 +118,7 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
     for (size_t i = 0; i < w->splits.count; i++) {
         const struct mg_split *s = &w->splits.at[i];
         if (s->mask && s->wait == MG_WAIT_WARP &&
-            ((s->pc == op && s->frame == self->frame) || (anywhere && s->pc->is->id == op->is->id)))
+            (is_at(s, op, self->frame) || (anywhere && s->pc->is->id == op->is->id)))
             come |= s->mask;
     }
     if (members & ~come) {
@@ -91,13 +135,20 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
         struct mg_split *s = &w->splits.at[i];
         if (!s->mask || s->wait != MG_WAIT_WARP)
             continue;
-        bool here = s->pc == op && s->frame == self->frame;
+        bool here = is_at(s, op, self->frame);
         if (!here && !(anywhere && s->pc->is->id == op->is->id && (s->mask & members)))
             continue;
         if (here)
             together |= s->mask;
-        if (mg__wants_sync(w))
+        if (here && s->frame != self->frame) {
+            guests->at[guests->n].frame = s->frame;
+            guests->at[guests->n++].mask = s->mask;
+        }
+        if (mg__wants_sync(w)) { /* the lanes that it names are in its own registers */
+            w->regs = s->frame->regs;
             tell(w, s->pc, s->mask);
+            w->regs = w->frame->regs;
+        }
         s->wait = MG_WAIT_NONE;
         s->pc = s->pc + 1;
     }
@@ -107,7 +158,8 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
 MG_HANDLER(mg__op_bar_warp)
 {
     const struct mg_op *next = op + 1;
-    gather(w, op, mask, &next);
+    struct guests guests = {.n = 0};
+    gather(w, op, mask, &next, &guests);
     return next;
 }
 
@@ -168,9 +220,11 @@ static void operands(struct mg_warp *w, const struct mg_op *op, union result *re
 MG_HANDLER(mg__op_warp)
 {
     const struct mg_op *next = op + 1;
-    uint32_t run = gather(w, op, mask, &next);
+    struct guests guests = {.n = 0};
+    uint32_t run = gather(w, op, mask, &next, &guests);
     if (!run)
         return next;
+    seat(w, op, &guests, true);
     const struct mg_sem_warp_row *row = &mg_sem_warp_rows[op->u.imm];
     uint32_t set[32], from[32];
     union result result[MG_SEM_WARP_OUT];
@@ -186,15 +240,18 @@ MG_HANDLER(mg__op_warp)
     if (io.from && from[0] < 32)
         tell_sources(w, op, run, from);
     keep(w, op, result, run);
+    seat(w, op, &guests, false);
     return next;
 }
 
 MG_HANDLER(mg__op_mma)
 {
     const struct mg_op *next = op + 1;
-    uint32_t run = gather(w, op, mask, &next);
+    struct guests guests = {.n = 0};
+    uint32_t run = gather(w, op, mask, &next, &guests);
     if (!run)
         return next;
+    seat(w, op, &guests, true);
     union result result[MG_SEM_WARP_OUT];
     struct mg_sem_warp io = {.run = run};
     struct mg_sem_mma what;
@@ -203,6 +260,7 @@ MG_HANDLER(mg__op_mma)
     const struct mg_simt *simt = w->worker->run->simt;
     simt->lanes->mma(&what, simt->arch->cc, &io);
     keep(w, op, result, run);
+    seat(w, op, &guests, false);
     return next;
 }
 
