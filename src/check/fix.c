@@ -94,6 +94,18 @@ static bool on_line(const struct launch *l, uint32_t insn, const struct line *li
     return same_file(&at, line) && at.line == line->line;
 }
 
+/* Whether what the line writes in one round leads to what it reads in the next with no barrier between. */
+static bool rounds_are_open(const struct launch *l, const struct line *line)
+{
+    unsigned tried = 0;
+    for (uint32_t i = 0; i < l->info->ninsns; i++)
+        for (uint32_t k = 0; l->code.sites[i].writes && on_line(l, i, line) && k < l->info->ninsns; k++)
+            if (l->code.sites[k].reads && !l->code.sites[k].writes && on_line(l, k, line) && tried++ < MOST_PAIRS &&
+                mg__code_leads(l->info, i, k, true, false))
+                return true;
+    return false;
+}
+
 /* Whether the later access is in another round of a loop that was unrolled: between the two is a copy of each, or of
  * what stands in front of the earlier one. */
 static bool in_next_copy(const struct launch *l, const struct occurrence *o)
@@ -300,6 +312,13 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     default:
         break;
     }
+    if (general && o->kind != KIND_RACE_IN_STEP && !between_blocks(o) && o->place == PLACE_SHARED &&
+        updates(l, o, line, other) && reads_neighbour(l, o) && rounds_are_open(l, line))
+        return mg__strbuf_printf(out,
+                                 "Put a __syncthreads() at the end of the loop's body: line %u of one round and of the "
+                                 "next have nothing between them. Where threads of one round read what others of it "
+                                 "write, read into a variable first, with a __syncthreads() before the write as well.",
+                                 line->line);
     if (general && updates(l, o, line, other) && reads_neighbour(l, o))
         return mg__strbuf_printf(
             out, o->kind == KIND_RACE_IN_STEP ? "Read into a variable first, let all lanes come to a __syncwarp(), and "

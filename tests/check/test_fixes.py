@@ -405,6 +405,21 @@ __global__ void in_step_in_rounds(unsigned *out)
     }
     out[threadIdx.x] = sum;
 }
+// tree_in_place: race/read-write Put a __syncthreads() at the end of the loop's body: line @A of one round and of the next have \
+nothing between them. Where threads of one round read what others of it write, read into a variable first, with a __syncthreads() \
+before the write as well.
+__global__ void tree_in_place(unsigned *out)
+{
+    __shared__ unsigned sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    for (unsigned half = 128; half; half /= 2) {
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half]; // A
+    }
+    if (threadIdx.x == 0)
+        out[0] = sums[0];
+}
 int main(int, char **argv)
 {
     unsigned *out, *a, *b;
@@ -448,7 +463,8 @@ int main(int, char **argv)
     case 29: of_records<<<1, 64>>>(out); break;
     case 30: together(changed_by_atomics, out); break;
     case 31: in_step_in_rounds<<<1, 32>>>(out); break;
-    case 32: launched_alone<<<4, 64>>>(out); break;
+    case 32: tree_in_place<<<1, 256>>>(out); break;
+    case 33: launched_alone<<<4, 64>>>(out); break;
     case 26: under_a_lock<<<1, 256>>>(out); break;
     case 27: between_blocks<<<4, 32>>>(out); break;
     }
