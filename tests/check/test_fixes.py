@@ -405,7 +405,7 @@ __global__ void in_step_in_rounds(unsigned *out)
     }
     out[threadIdx.x] = sum;
 }
-// tree_in_place: race/read-write Put a __syncthreads() at the end of the loop's body: line @A of one round and of the next have \
+// tree_in_place: race/write-read Put a __syncthreads() at the end of the loop's body: line @A of one round and of the next have \
 nothing between them. Where threads of one round read what others of it write, read into a variable first, with a __syncthreads() \
 before the write as well.
 __global__ void tree_in_place(unsigned *out)
