@@ -102,7 +102,8 @@ int mg__cmd_advise(int argc, char **argv)
     if (result >= 0)
         return result;
     const char *program = options.program[0], *next = options.program[1]; /* compiling replaces the program */
-    if (!options.kernel && mg__last_is_name(program) && !(next && mg__last_is_name(next))) {
+    const bool kernel = mg__last_is_name(program) || (!next && mg__last_had(&options, program));
+    if (!options.kernel && kernel && !(next && mg__last_is_name(next))) {
         result = mg__cli_kernel(&options, program);
         if (result >= 0 || !next)
             return result >= 0 ? result : show_last(&options);

@@ -39,6 +39,9 @@ bool mg__kept_take(const struct mg_kept *kept, const char *program); /* false: n
 void mg__kept_put(const struct mg_kept *kept, const char *program, const char *list);
 /* ---- last.c: the advice of the last run in the working folder ---- */
 bool mg__last_is_name(const char *word); /* no program is found under it, and it could be a kernel's name */
+/* No file is called that, and a kernel of the last run in this folder is: it is meant, though a program may be found
+ * under the name on the way that PATH says. */
+bool mg__last_had(const struct mg_cli_options *options, const char *word);
 void mg__last_keep(const struct mg_session *session, const char *program);
 /* What was kept of kernels that match options->kernel. Returns -1 to go on, or the status to exit with. */
 int mg__last_take(const struct mg_cli_options *options, struct mg_advices *advices, struct mg_given *given);

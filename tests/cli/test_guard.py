@@ -408,6 +408,14 @@ class Advise(Guard):
         self.advise("--output", "page.txt", "columns")
         self.assertIn("Pad each row of 'tile'", (self.path / "page.txt").read_text())
 
+    def test_a_kernel_that_is_called_like_a_program_of_the_system(self):
+        (self.path / "bin").mkdir()
+        (self.path / "bin" / "columns").write_text("#!/bin/sh\nexit 7\n")
+        (self.path / "bin" / "columns").chmod(0o755)
+        path = {"MARGAY_CACHE": str(self.path / "cache"), "PATH": f"{self.path / 'bin'}:{os.environ['PATH']}"}
+        self.margay("advise", "./bad", env=path)
+        self.assertIn("of the last run in this folder: ./bad", self.margay("advise", "columns", env=path).stderr)
+
     def test_a_program_that_changed_is_told(self):
         self.build("other", KERNELS, "-DWIDTH=33", "-DSTRIDE=1")
         self.advise("./other", "two words", status=1)  # the program's own status
