@@ -43,6 +43,55 @@ static double comes(const struct mg_time_builder *b, const struct mg_time_functi
     return MG_MIN(n, mg__time_executed(b, f, to));
 }
 
+/* The blocks of the loop that begins at `head`, marked: all from which it comes back there. */
+static uint32_t flood(const struct mg_cfg *cfg, uint32_t head, uint8_t *body, uint32_t *todo)
+{
+    uint32_t n = 0, size = 1;
+    memset(body, 0, cfg->nblocks);
+    body[head] = 1;
+    for (uint32_t p = 0; p < cfg->blocks[head].npred; p++)
+        if (dominates(cfg, head, cfg->blocks[head].pred[p]) && !body[cfg->blocks[head].pred[p]]) {
+            body[cfg->blocks[head].pred[p]] = 1;
+            todo[n++] = cfg->blocks[head].pred[p];
+        }
+    for (; n; size++) {
+        const struct mg_cfg_block *block = &cfg->blocks[todo[--n]];
+        for (uint32_t p = 0; p < block->npred; p++)
+            if (!body[block->pred[p]]) {
+                body[block->pred[p]] = 1;
+                todo[n++] = block->pred[p];
+            }
+    }
+    return size;
+}
+
+/* Whether the way from one block to another leaves the innermost loop that the first is in. */
+static bool leaves_loop(const struct mg_cfg *cfg, uint32_t at, uint32_t to)
+{
+    uint8_t *body = malloc(cfg->nblocks);
+    uint32_t *todo = malloc(cfg->nblocks * sizeof(*todo));
+    bool leaves = false;
+    for (uint32_t head = at, seen = 0; body && todo && !seen; head = cfg->blocks[head].idom) {
+        if (cfg->blocks[head].loop_head && loops(cfg, head)) {
+            flood(cfg, head, body, todo);
+            seen = body[at];
+            leaves = seen && !body[to];
+        }
+        if (cfg->blocks[head].idom == head)
+            break;
+    }
+    free(body);
+    free(todo);
+    return leaves;
+}
+
+/* Whether a warp whose lanes part there goes both ways, one after the other: lanes that leave a loop wait for those
+ * that go round. */
+static bool both_gone(const struct mg_cfg *cfg, uint32_t at, uint32_t to, uint32_t other)
+{
+    return !dominates(cfg, other, at) && !leaves_loop(cfg, at, to);
+}
+
 /* Which of two ways is the rarer, how often it is taken, and how often both are. */
 void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at,
                    struct mg_time_block *block)
@@ -71,7 +120,7 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
     double diverged = (double)last->divergent;
     for (unsigned k = 0; k < 2; k++)
         if (way[k] < 0 && way[!k] >= 0)
-            way[k] = MG_MAX(n - way[!k] + (dominates(f->cfg, c->succ[!k], at) ? 0 : diverged), 0.0);
+            way[k] = MG_MAX(n - way[!k] + (both_gone(f->cfg, at, c->succ[k], c->succ[!k]) ? diverged : 0), 0.0);
     for (unsigned k = 0; k < 2 && way[0] < 0; k++)
         if (loops(f->cfg, c->succ[k]) || mg__time_executed(b, f, c->succ[k]) <= 0) { /* as many go there as can */
             way[k] = MG_MIN(n, mg__time_executed(b, f, c->succ[k]));
@@ -99,28 +148,6 @@ static uint32_t writer(const struct mg_time_code *code, const struct mg_time_blo
             if (code->regs[code->ops[i].regs + code->ops[i].reads + k] == reg)
                 found = found == block->end ? i : UINT32_MAX;
     return found;
-}
-
-/* The blocks of the loop that begins at `head`, marked: all from which it comes back there. */
-static uint32_t flood(const struct mg_cfg *cfg, uint32_t head, uint8_t *body, uint32_t *todo)
-{
-    uint32_t n = 0, size = 1;
-    memset(body, 0, cfg->nblocks);
-    body[head] = 1;
-    for (uint32_t p = 0; p < cfg->blocks[head].npred; p++)
-        if (dominates(cfg, head, cfg->blocks[head].pred[p]) && !body[cfg->blocks[head].pred[p]]) {
-            body[cfg->blocks[head].pred[p]] = 1;
-            todo[n++] = cfg->blocks[head].pred[p];
-        }
-    for (; n; size++) {
-        const struct mg_cfg_block *block = &cfg->blocks[todo[--n]];
-        for (uint32_t p = 0; p < block->npred; p++)
-            if (!body[block->pred[p]]) {
-                body[block->pred[p]] = 1;
-                todo[n++] = block->pred[p];
-            }
-    }
-    return size;
 }
 
 /* The predicate of the block's branch is written in the loop. */
