@@ -93,6 +93,7 @@ struct digest {
     struct mg_time_sample *const *samples;
     const struct mg_time_choice *choice;
     const struct mg_launch_info *info;
+    const struct mg_insn_counts *counts;
     struct mg_time_access *access;
     uint32_t lines;     /* of the first cache */
     struct table cache; /* of struct line */
@@ -550,6 +551,18 @@ static void share_host(const struct digest *d)
                 d->access[i].sectors * d->access[i].requests / (d->access[i].elsewhere ? d->other_share : 1);
 }
 
+/* Of a block's accesses only the first are kept: how many times as many the launch made as the samples say. */
+static double cut_off(const struct digest *d, double blocks)
+{
+    double made = 0, kept = 0;
+    for (uint32_t i = 0; i < d->info->ninsns; i++)
+        if (d->access[i].seen && d->access[i].space == MG_SPACE_GLOBAL) {
+            made += (double)d->counts[i].warps;
+            kept += d->access[i].requests * blocks / MG_MAX(d->choice->together, 1u);
+        }
+    return made > 1.25 * kept && kept > 0 ? made / kept : 1;
+}
+
 #define MOSTLY 0.8 /* of an array's pieces that are not there */
 /* Pieces of managed memory that nobody has touched come to the device, which has them from now on. */
 static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
@@ -564,6 +577,7 @@ static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
         free(arrays);
         return !any;
     }
+    const double cut = cut_off(d, blocks);
     uint64_t latest = UINT64_MAX; /* piece: small arrays that share one come together */
     for (size_t k = 1; k < n; k++) {
         struct mg_pages *p = d->info->allocations[k - 1].pages;
@@ -575,7 +589,7 @@ static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
         }
         arrays[k].blocks = arrays[k].all = sampled_blocks(d);
         arrays[k].pieces = p->n - p->here;
-        double come = of_all(&arrays[k], blocks);
+        double come = MG_MIN(of_all(&arrays[k], blocks) * cut, (double)arrays[k].pieces);
         if (come >
             MOSTLY * (double)arrays[k].pieces) /* the estimate of an array that is touched whole is a little less */
             come = (double)arrays[k].pieces;
@@ -634,12 +648,13 @@ static void share_local(const struct digest *d, struct mg_time_traffic *traffic)
 }
 
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
-                     const struct mg_launch_info *info, uint32_t cache_lines, double room,
-                     struct mg_time_access *access, struct mg_time_traffic *traffic)
+                     const struct mg_launch_info *info, const struct mg_insn_counts *counts, uint32_t cache_lines,
+                     double room, struct mg_time_access *access, struct mg_time_traffic *traffic)
 {
     struct digest d = {.samples = samples,
                        .choice = c,
                        .info = info,
+                       .counts = counts,
                        .access = access,
                        .lines = cache_lines,
                        .traffic = traffic,

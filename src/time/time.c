@@ -361,7 +361,8 @@ static void estimate(struct launch *l, struct mg_time_result *r)
     struct mg_time_code *code = access && t->stalled ? mg__time_code_again(&t->codes, info, l->counts, l->made,
                                                                            t->native.words ? &t->native : NULL)
                                                      : NULL;
-    if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), cache_room(l), access, &traffic)) {
+    if (code &&
+        mg__time_digest(l->samples, &l->choice, info, l->counts, cache_lines(l), cache_room(l), access, &traffic)) {
         t->insns = info->insns;
         t->ninsns = info->ninsns;
         uint32_t threads = info->block.x * info->block.y * info->block.z;

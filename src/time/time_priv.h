@@ -97,8 +97,8 @@ struct mg_time_traffic { /* of the whole launch, as far as the samples tell */
 /* By instruction, from the samples of `c` (NULL: no accesses); `room`: of the second cache. What comes to the device of
  * managed memory is noted there (mg_pages). False: out of memory. */
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
-                     const struct mg_launch_info *info, uint32_t cache_lines, double room,
-                     struct mg_time_access *access, struct mg_time_traffic *traffic);
+                     const struct mg_launch_info *info, const struct mg_insn_counts *counts, uint32_t cache_lines,
+                     double room, struct mg_time_access *access, struct mg_time_traffic *traffic);
 
 /* ---- code.c: the kernel as the device runs it ---- */
 /* An atomic of shared memory that ptxas makes of compare-and-swaps. */
