@@ -19,11 +19,14 @@ uint32_t mg__layout_moved(const struct mg_layout *l, uint32_t offset)
 void mg__layout_distances(struct mg_layout_rows *rows, uint32_t element, uint32_t elements, uint32_t mask,
                           const int32_t at[32], double weight)
 {
-    int last = -1;
+    int last = -1, first = -1; /* of lanes side by side, which go on in the next row: rows are as far apart as they begin */
     for (int lane = 0; lane < 32; lane++) {
         if (!(mask >> lane & 1))
             continue;
-        uint32_t d = last < 0 ? 0 : (uint32_t)abs(at[lane] - at[last]);
+        const uint32_t near = last < 0 ? 0 : (uint32_t)abs(at[lane] - at[last]);
+        const uint32_t d = near > element && last != first ? (uint32_t)abs(at[lane] - at[first]) : near;
+        if (last < 0 || near > element)
+            first = lane;
         last = lane;
         if (!d || d % element || d / element < 2 || d / element > elements / 2)
             continue;
@@ -57,7 +60,7 @@ static void sort_rows(const struct mg_layout_search *s, struct mg_layout_rows *r
             rows->row[k - 1] = r;
         }
     uint32_t banks = MG_MAX(bank_row(s->arch) / s->element, 1u);
-    bool have = banks < 2 || banks > s->size / s->element;
+    bool have = banks < 2 || banks > s->size / s->element || s->size / s->element % banks; /* no part of a row */
     for (unsigned i = 0; i < rows->n; i++)
         have |= rows->row[i] == banks;
     if (!have) {
