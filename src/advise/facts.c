@@ -339,10 +339,41 @@ static bool of_library(const struct mg_facts *f, uint32_t insn)
     return mg__file_is_system(place.header[0] ? place.header : place.file);
 }
 
+/* Wavefronts above the ideal of a source line's accesses to a variable; of a loop that was unrolled they are many. */
+struct of_line {
+    uint32_t var, line, insn; /* its worst one */
+    const char *file;
+    double sum, most;
+};
+typedef MG_VEC(struct of_line) of_lines;
+
+static double add_to_line(const struct mg_facts *f, of_lines *lines, uint32_t var, uint32_t insn, double excess,
+                          uint32_t *worst)
+{
+    struct of_line new = {.var = var, .insn = insn};
+    mg__site_place(f->info, insn, &new.file, &new.line);
+    size_t k = 0;
+    while (k < lines->count &&
+           (lines->at[k].var != var || lines->at[k].line != new.line || strcmp(lines->at[k].file, new.file) != 0))
+        k++;
+    *worst = insn;
+    if (k == lines->count && !mg__vec_push(lines, new))
+        return excess;
+    struct of_line *l = &lines->at[k];
+    l->sum += excess;
+    if (excess > l->most) {
+        l->most = excess;
+        l->insn = insn;
+    }
+    *worst = l->insn;
+    return l->sum;
+}
+
 static bool gather_vars(struct mg_facts *f)
 {
     uint32_t n = f->info->nshared_vars;
     f->vars = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*f->vars));
+    of_lines lines = {0};
     struct sums { /* in fractions where a sample stands for all */
         double wavefronts, ideal, loads, stores, atomics, worst;
     } *sums = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*sums));
@@ -366,15 +397,18 @@ static bool gather_vars(struct mg_facts *f)
             *(s->kind == MG_ACCESS_LD                                    ? &v->loads
               : s->kind == MG_ACCESS_ST || s->kind == MG_ACCESS_CP_ASYNC ? &v->stores
                                                                          : &v->atomics) += times;
-            if (excess > v->worst || !f->vars[s->var].used) {
-                v->worst = excess;
-                f->vars[s->var].worst = i;
+            uint32_t worst = i;
+            const double of_line = excess > 0 ? add_to_line(f, &lines, (uint32_t)s->var, i, excess, &worst) : 0;
+            if (of_line > v->worst || !f->vars[s->var].used) {
+                v->worst = of_line;
+                f->vars[s->var].worst = worst;
             }
             f->vars[s->var].library = library && (s->kind == MG_ACCESS_LD || s->kind == MG_ACCESS_ST) &&
                                       (f->vars[s->var].library || !f->vars[s->var].used);
             f->vars[s->var].used = true;
         }
     }
+    mg__vec_free(&lines);
     for (uint32_t i = 0; i < n; i++) {
         f->vars[i].wavefronts = mg__facts_round(sums[i].wavefronts);
         f->vars[i].ideal = mg__facts_round(sums[i].ideal);

@@ -60,7 +60,7 @@ struct mg_var_fact {
     uint64_t wavefronts, ideal, loads, stores, atomics;
     uint64_t words, writes, reads; /* of sampled blocks: words written, and their uses */
     uint64_t by_other_thread, by_other_warp; /* words */
-    uint32_t worst;     /* the instruction with most wavefronts above the ideal */
+    uint32_t worst;                          /* an instruction of the line with most wavefronts above the ideal */
     bool used;
     bool copy;          /* of global memory: nothing else is stored into it (tiles.c) */
     bool made;          /* something was stored into it that no load or constant brought as it is */
