@@ -175,15 +175,20 @@ int mg__cuGetProcAddress_v2(const char *symbol, void **function, int version, ui
     enum { LEGACY = 1, PER_THREAD = 2 };
     if (!symbol || !function || flags > PER_THREAD)
         return CUDA_ERROR_INVALID_VALUE;
+    *function = NULL;
     enum cuda_found found = mg__cuda_find(symbol, (unsigned)version, flags == PER_THREAD, function);
     if (status)
         *status = (int)found;
-    return found == CUDA_FOUND || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return CUDA_SUCCESS; /* with or without a status, as an H200's driver has it (580.159) */
 }
 
 int mg__cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
 {
-    return mg__cuGetProcAddress_v2(symbol, function, version, flags, NULL);
+    void *found = NULL;
+    int error = mg__cuGetProcAddress_v2(symbol, function ? &found : NULL, version, flags, NULL);
+    if (!error && found)
+        *function = found;
+    return error || found ? error : CUDA_ERROR_NOT_FOUND;
 }
 
 /* Its tables are not documented, and libraries ask for them as they start: nothing is said. */

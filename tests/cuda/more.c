@@ -165,6 +165,8 @@ int main(void)
     TRUE(function && found == CU_GET_PROC_ADDRESS_SUCCESS);
     OK(cuGetProcAddress("cuMemAllocAsync", &function, 11010, 0, &found));
     TRUE(!function && found == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    OK(cuGetProcAddress("cuFuncSetAttribute", &function, 2000, 0, NULL)); /* younger than that: no error, and nothing */
+    TRUE(!function);
     OK(cuGetProcAddress("cuNothing", &function, 13000, 0, &found));
     TRUE(!function && found == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     OK(cuCtxCreate(&context, NULL, 0, 0));
