@@ -71,12 +71,14 @@ static bool summary(const struct mg_session *s, const struct mg_style *style, st
 static bool render(const struct mg_session *s, const struct mg_style *style, struct mg_strbuf *out)
 {
     struct mg_sources sources;
-    bool ok = true, lines = true;
+    bool ok = true, lines = true, of_host = true; /* known */
     size_t count = s->findings.at.count;
     mg__sources_init(&sources, &s->given);
     for (size_t i = 0; ok && i < count && i < MAX_SHOWN; i++) {
         const struct mg_report_finding *f = s->findings.at.at[i];
-        lines &= f->line || !f->kernel[0] || !strcmp(f->check, "launch");
+        const bool host = !strcmp(f->check, "race") && !strcmp(f->kind, "host");
+        lines &= f->line || !f->kernel[0] || host || !strcmp(f->check, "launch");
+        of_host &= f->line || !host;
         ok = mg__format_finding((enum mg_format)s->options->format, f, &sources, style, out);
         if (s->options->verbose)
             ok = ok && mg__strbuf_printf(out, "  suppress: ") && mg__suppression_for(f, style, out) &&
@@ -88,6 +90,8 @@ static bool render(const struct mg_session *s, const struct mg_style *style, str
         ok = mg__strbuf_printf(out, "margay: %zu more, none graver: --json FILE has them all\n", count - MAX_SHOWN);
     if (ok && !lines)
         ok = mg__strbuf_printf(out, "margay: some source lines are unknown: compile with nvcc -lineinfo to see them\n");
+    if (ok && !of_host)
+        ok = mg__strbuf_printf(out, "margay: the host's line is unknown: compile with nvcc -g to see it\n");
     mg__sources_free(&sources);
     return ok && mg__hosted_render(&s->hosted, style, out) && summary(s, style, out);
 }
