@@ -137,6 +137,18 @@ static bool is_expected(const struct mg_ptx_func *func, const struct mg_ptx_var 
     return yes;
 }
 
+/* Whether the text between the load and the store has an arrival, an atomic operation with fences around it: of a
+ * barrier's number of the round, which who comes last counts on. Nobody's update is lost there. */
+static bool arrives_between(const struct mg_ptx_func *f, const struct mg_ptx_insn *load,
+                            const struct mg_ptx_insn *store)
+{
+    unsigned step = 0; /* fence, atomic operation, fence */
+    for (const struct mg_ptx_insn *i = load + 1; i < store && step < 3; i++)
+        step +=
+            (step == 1) == mg__ptx_is_atomic(i) && (step == 1 || i->opcode == MG_OP_MEMBAR || i->opcode == MG_OP_FENCE);
+    return step == 3 && f->insns <= load;
+}
+
 /* `all`: what is computed from it counts as well. */
 static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool all)
 {
@@ -156,8 +168,8 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
                 if (i->access != MG_ACCESSES_NONE || i->effects || !i->nresults) {
                     fate.swaps |= expects(i, n) || (i->access == MG_ACCESSES_STORE && n != i->address && !all &&
                                                     passes_expected(f->func, i, 0, &left));
-                    fate.back |=
-                        i->access == MG_ACCESSES_STORE && n != i->address && mg__idiom_same_place(f->func, i, load);
+                    fate.back |= i->access == MG_ACCESSES_STORE && n != i->address &&
+                                 mg__idiom_same_place(f->func, i, load) && !arrives_between(f->func, load, i);
                     fate.other = true;
                 } else if (all || moves(i)) {
                     reach_results(f, i);
