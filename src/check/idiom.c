@@ -195,7 +195,9 @@ static bool decides(struct flow *f, const struct mg_ptx_insn *load)
             bool passes = false;
             for (unsigned n = i->nresults; n < i->nops; n++)
                 passes |= names(f->func, mg__ptx_op(f->func, i, n), reg);
-            if (passes && i->access == MG_ACCESSES_NONE && (moves(i) || mg__ptx_exactly(i) == MG_ALG_TRUTH))
+            const bool whether =
+                mg__ptx_exactly(i) == MG_ALG_TRUTH || i->opcode == MG_OP_ABS; /* as isnan() looks at it */
+            if (passes && i->access == MG_ACCESSES_NONE && (moves(i) || whether))
                 reach_results(f, i);
         }
     }
@@ -216,14 +218,19 @@ static bool was_seen(const struct flow *f, const struct mg_ptx_opnd *o)
     return seen;
 }
 
-/* Volatile stores of what was seen, which a load gave that decides, are strong as it is. */
-static void store_on(const struct flow *f, const struct mg_launch_info *info, struct code *code)
+/* Volatile stores of what was seen, which a load gave that decides, are strong as it is; and those to the array that it
+ * reads, whose elements say by themselves whether they are there. */
+static void store_on(const struct flow *f, const struct mg_launch_info *info, struct code *code,
+                     const struct site *load)
 {
     for (uint32_t k = 0; k < info->ninsns; k++) {
         const struct mg_ptx_insn *i = info->insns[k].insn;
         struct site *s = &code->sites[k];
         if (info->insns[k].func == f->func && s->number && s->class == MG_ORDER_VOLATILE && in_global(i) &&
-            i->access == MG_ACCESSES_STORE && was_seen(f, mg__ptx_op(f->func, i, i->address + 1u)))
+            i->access == MG_ACCESSES_STORE &&
+            (was_seen(f, mg__ptx_op(f->func, i, i->address + 1u)) ||
+             (load->object >= 0 && s->object == load->object && s->source.kind == MG_FLOW_POINTER &&
+              load->source.kind == MG_FLOW_POINTER)))
             s->class = MG_ORDER_STRONG;
     }
 }
@@ -304,7 +311,7 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
                 s->class = MG_ORDER_POLL;
             } else if (in_global(i) && !fate.back && decides(&f, i)) {
                 s->class = MG_ORDER_STRONG;
-                store_on(&f, info, code);
+                store_on(&f, info, code, s);
             }
         } else if (s->class == MG_ORDER_PLAIN && ((swaps && fate_of(&f, i, false).swaps) ||
                                                   (decided_again(f.func, i) && !fate_of(&f, i, true).other))) {
