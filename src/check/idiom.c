@@ -85,7 +85,7 @@ bool mg__idiom_same_place(const struct mg_ptx_func *f, const struct mg_ptx_insn 
 enum { DEEP = 4, FUNCTIONS = 1000 }; /* calls within calls; functions that are gone through for one, most */
 static const struct mg_ptx_func *called(const struct mg_ptx_func *f, const struct mg_ptx_insn *i)
 {
-    for (unsigned n = 0; i->opcode == MG_OP_CALL && n < i->nops; n++)
+    for (unsigned n = 0; i->effects & MG_E_CALLS && n < i->nops; n++)
         if (mg__ptx_op(f, i, n)->kind == MG_OPND_FUNC)
             return mg__ptx_op(f, i, n)->func;
     return NULL;
@@ -144,8 +144,7 @@ static bool arrives_between(const struct mg_ptx_func *f, const struct mg_ptx_ins
 {
     unsigned step = 0; /* fence, atomic operation, fence */
     for (const struct mg_ptx_insn *i = load + 1; i < store && step < 3; i++)
-        step +=
-            (step == 1) == mg__ptx_is_atomic(i) && (step == 1 || i->opcode == MG_OP_MEMBAR || i->opcode == MG_OP_FENCE);
+        step += (step == 1) == mg__ptx_is_atomic(i) && (step == 1 || i->effects & MG_E_ORDERS);
     return step == 3 && f->insns <= load;
 }
 
@@ -196,7 +195,7 @@ static bool decides(struct flow *f, const struct mg_ptx_insn *load)
             for (unsigned n = i->nresults; n < i->nops; n++)
                 passes |= names(f->func, mg__ptx_op(f->func, i, n), reg);
             const bool whether =
-                mg__ptx_exactly(i) == MG_ALG_TRUTH || i->opcode == MG_OP_ABS; /* as isnan() looks at it */
+                mg__ptx_exactly(i) == MG_ALG_TRUTH || i->nops == 2; /* of it alone: isnan() takes abs first */
             if (passes && i->access == MG_ACCESSES_NONE && (moves(i) || whether))
                 reach_results(f, i);
         }

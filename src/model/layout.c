@@ -19,7 +19,7 @@ uint32_t mg__layout_moved(const struct mg_layout *l, uint32_t offset)
 void mg__layout_distances(struct mg_layout_rows *rows, uint32_t element, uint32_t elements, uint32_t mask,
                           const int32_t at[32], double weight)
 {
-    int last = -1, first = -1; /* of lanes side by side, which go on in the next row: rows are as far apart as they begin */
+    int last = -1, first = -1; /* of lanes side by side: rows are as far apart as these begin */
     for (int lane = 0; lane < 32; lane++) {
         if (!(mask >> lane & 1))
             continue;
