@@ -7,10 +7,10 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    SMALL = 200,   /* instructions of a function that is copied, most */
-    ALL = 10000,   /* … and of all copies for an entry, … */
-    EVER = 400000, /* … after which no further entry has any */
-    DEEP = 16      /* copies called by copies */
+    SMALL = 200,    /* instructions of a function that is copied, most */
+    ALL = 50000,    /* instructions and operands of all copies for an entry, … */
+    EVER = 1000000, /* … after which no further entry has any */
+    DEEP = 16       /* copies called by copies */
 };
 
 /* Its own location, as if it had been inlined at the call. */
@@ -61,7 +61,12 @@ static struct mg_ptx_func *copy(struct parser *p, const struct mg_ptx_func *of, 
     return f;
 }
 
-/* The calls of an entry or of a copy. *all: instructions of the entry's copies so far. */
+static size_t size_of(const struct mg_ptx_func *f)
+{
+    return 1 + f->ninsns + f->noperands;
+}
+
+/* The calls of an entry or of a copy. *all: the size of the entry's copies so far. */
 static bool copy_calls(struct parser *p, struct mg_ptx_func *f, size_t *all)
 {
     unsigned deep = 0;
@@ -71,10 +76,10 @@ static bool copy_calls(struct parser *p, struct mg_ptx_func *f, size_t *all)
         const struct mg_ptx_insn *call = &f->insns[k];
         struct mg_ptx_opnd *target = call->effects & MG_E_CALLS ? &f->operands[call->first_op + 1] : NULL;
         const struct mg_ptx_func *to = target && target->kind == MG_OPND_FUNC ? target->func : NULL;
-        if (!to || !to->defined || to->is_entry || to->ninsns > SMALL || *all + to->ninsns > ALL || !call->loc ||
+        if (!to || !to->defined || to->is_entry || to->ninsns > SMALL || *all + size_of(to) > ALL || !call->loc ||
             calls_itself(f, to))
             continue;
-        *all += to->ninsns;
+        *all += size_of(to);
         target->func = copy(p, to, f, call->loc);
         if (!target->func)
             return false;
