@@ -36,6 +36,7 @@ struct mg_memory {
                                 for each 4 KB costs some programs more than their kernels do */
     MG_VEC(struct mg_block_of_memory) live; /* by address */
     uint64_t changes;                       /* of what a snapshot holds */
+    MG_VEC(struct mg_pages *) gone;         /* of freed memory: a launch under way may have a snapshot with them */
     struct mg_simt *peers[MG_MAX_PEERS];    /* whose memory our launches may touch, too */
     size_t npeers;
     int file;                /* of pieces that are shared; -1: none yet */
@@ -82,6 +83,9 @@ void mg__memory_destroy(struct mg_simt *simt)
     munmap(m->base, m->reserved + WINDOWS * MG_WINDOW_SIZE);
     for (size_t i = 0; i < m->live.count; i++)
         free(m->live.at[i].pages);
+    for (size_t i = 0; i < m->gone.count; i++)
+        free(m->gone.at[i]);
+    mg__vec_free(&m->gone);
     mg__vec_free(&m->live);
     mg__vec_free(&m->shared);
     if (m->file >= 0)
@@ -185,7 +189,8 @@ static enum mg_status remove_block(struct mg_simt *simt, uint64_t address, bool 
     enum mg_status status = MG_ERR_INVALID;
     if (i < m->live.count && m->live.at[i].address == address && m->live.at[i].host == host) {
         uint64_t size = m->live.at[i].size;
-        free(m->live.at[i].pages);
+        if (m->live.at[i].pages) /* without memory they are lost */
+            (void)mg__vec_push(&m->gone, m->live.at[i].pages);
         m->live.count--;
         m->changes++;
         memmove(&m->live.at[i], &m->live.at[i + 1], (m->live.count - i) * sizeof m->live.at[0]);

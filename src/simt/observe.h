@@ -71,7 +71,7 @@ struct mg_allocation { /* live device memory, or registered host memory */
     const char *name; /* a module variable's, or NULL for mg__mem_alloc's; "(…)": the engine's own */
     bool constant;    /* a variable of the constant bank */
     bool host;        /* registered host memory */
-    struct mg_pages *pages; /* of managed memory, until it is freed; NULL: of any other */
+    struct mg_pages *pages; /* of managed memory; NULL: of any other */
 };
 /* What happened in a launch that makes its counts depend on who waited for whom, and who came first. */
 enum {
