@@ -449,7 +449,7 @@ static void take_time(struct mg_facts *f)
 {
     const struct mg_time_result *r = mg__time_result(f->seen->time);
     f->known = r->known;
-    f->seconds = r->known ? r->seconds - r->part[MG_TIME_PAGES] : 0;
+    f->seconds = r->known ? mg__time_of_kernel(r) : 0;
     f->dram = r->dram_read + r->dram_write;
     for (unsigned k = 0; k < MG_TIME_PARTS; k++)
         f->part[k] = r->known ? r->part[k] : 0;

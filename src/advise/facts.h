@@ -192,7 +192,6 @@ void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
 void mg__advise_products(struct mg_facts *f);  /* products.c */
 void mg__advise_threads(struct mg_facts *f);   /* threads.c */
 void mg__advise_pages(struct mg_facts *f);     /* pages.c */
-#define MG_ADVISE_MIN_GAIN 0.03 /* of the launch's time: what would save less is no advice */
 /* A new item, with what its change saves; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
 struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, struct mg_change *change);
 /* The same, of which `seconds` are another remedy's. */

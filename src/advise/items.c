@@ -1,5 +1,5 @@
 /* items.c - the list of advice while it is made: what advisers add to it, and how they find what others added. What
- * would save less than MG_ADVISE_MIN_GAIN of the launch is left out.
+ * would save less than MG_ADVICE_LEAST of the launch is left out.
  */
 #include "advise/facts.h"
 
@@ -25,11 +25,6 @@ struct mg_report_advice_item *mg__advise_add_beyond(struct mg_facts *f, const ch
         .id = id, .title = "", .why = "", .how = "", .file = "", .variable = "", .seconds = seconds};
     item.gain = f->seconds > 0 ? seconds / f->seconds : 0;
     mg__change_range(f, seconds, &item.gain_least, &item.gain_most);
-    const double ours =
-        f->seconds > 0 ? f->seconds / (f->seconds + f->part[MG_TIME_PAGES]) : 1; /* of the whole launch */
-    item.gain *= ours;
-    item.gain_least *= ours;
-    item.gain_most *= ours;
     bool nothing = !strcmp(id, "nothing");
     if ((!nothing && !mg__change_worth(f, seconds)) || !mg__vec_push(&f->items, item))
         return NULL;

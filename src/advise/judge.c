@@ -71,7 +71,7 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
         item->why = mg__advise_text(f,
                                     "No change that the counts point to would save %.0f %% of the estimated time. "
                                     "What binds is %s.",
-                                    MG_ADVISE_MIN_GAIN * 100, a->roofs[a->binding].name);
+                                    MG_ADVICE_LEAST * 100, a->roofs[a->binding].name);
     unsigned sms = f->arch->board->sm_count;
     if (f->seen->nblocks < sms)
         item->how =
@@ -204,6 +204,7 @@ void mg__advise_count(const struct mg_seen *seen, enum mg_status ended,
                       void (*done)(void *arg, const struct mg_report_advice *advice), void *arg)
 {
     const struct mg_launch_info *info = seen->info;
+    const struct mg_time_result *time = mg__time_result(seen->time);
     const struct mg_report_advice a = {.kernel = info->kernel,
                                        .mangled = info->kernel,
                                        .board = seen->arch->board->name,
@@ -213,9 +214,8 @@ void mg__advise_count(const struct mg_seen *seen, enum mg_status ended,
                                        .shared_static = info->shared_static,
                                        .shared_dynamic = info->shared_dynamic,
                                        .status = ended,
-                                       .seconds = mg__time_result(seen->time)->seconds -
-                                                  mg__time_result(seen->time)->part[MG_TIME_PAGES],
-                                       .pages = mg__time_result(seen->time)->part[MG_TIME_PAGES],
+                                       .seconds = mg__time_of_kernel(time),
+                                       .pages = time->part[MG_TIME_PAGES],
                                        .shorter = true};
     done(arg, &a);
 }

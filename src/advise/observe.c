@@ -565,8 +565,7 @@ static void judge(struct launch *l, enum mg_status status)
 {
     const struct mg_advise *a = l->advise;
     struct mg_model_counted all;
-    const struct mg_time_result *time = mg__time_result(a->time);
-    if (!mg__longest_is(a->longest, l->seen.info, time->seconds - time->part[MG_TIME_PAGES])) {
+    if (!mg__longest_is(a->longest, l->seen.info, mg__time_of_kernel(mg__time_result(a->time)))) {
         mg__advise_count(&l->seen, status, a->done, a->arg);
         return;
     }

@@ -12,7 +12,7 @@ void mg__advise_pages(struct mg_facts *f)
                                          .variable = "",
                                          .seconds = pages,
                                          .gain = whole > 0 ? pages / whole : 0};
-    if (item.gain < MG_ADVISE_MIN_GAIN)
+    if (item.gain < MG_ADVICE_LEAST)
         return;
     item.gain_least = item.gain_most = item.gain;
     item.why =

@@ -186,7 +186,7 @@ struct mg_change *mg__change_best(struct mg_facts *f, struct mg_change *a, struc
 /* Without what the launch takes before its first instruction. */
 bool mg__change_worth(const struct mg_facts *f, double seconds)
 {
-    return seconds >= MG_ADVISE_MIN_GAIN * (f->seconds - f->part[MG_TIME_LAUNCH]) && seconds > 0;
+    return seconds >= MG_ADVICE_LEAST * (f->seconds - f->part[MG_TIME_LAUNCH]) && seconds > 0;
 }
 
 void mg__change_range(const struct mg_facts *f, double seconds, double *least, double *most)

@@ -33,13 +33,6 @@ static bool in_loop(const struct loops *l, uint32_t insn)
     return l->in[l->cfg->block_of[insn]];
 }
 
-static bool dominates(const struct mg_cfg *cfg, uint32_t head, uint32_t block)
-{
-    while (block != head && cfg->blocks[block].idom != block)
-        block = cfg->blocks[block].idom;
-    return block == head;
-}
-
 /* The natural loop of the head: what leads back to it without going through it. False: nothing does. */
 static bool find_loop(struct loops *l, uint32_t head)
 {
@@ -47,7 +40,7 @@ static bool find_loop(struct loops *l, uint32_t head)
     memset(l->in, 0, l->cfg->nblocks * sizeof(*l->in));
     for (uint32_t p = 0; p < l->cfg->blocks[head].npred; p++) {
         const uint32_t from = l->cfg->blocks[head].pred[p];
-        if (l->cfg->blocks[from].reachable && dominates(l->cfg, head, from) && !l->in[from]) {
+        if (l->cfg->blocks[from].reachable && mg__cfg_dominates(l->cfg, head, from) && !l->in[from]) {
             l->in[from] = true;
             l->blocks[n++] = from;
         }

@@ -33,4 +33,11 @@ struct mg_cfg {
 };
 enum mg_status mg__cfg_build(const struct mg_ptx_func *func, struct mg_cfg **cfg);
 void mg__cfg_free(struct mg_cfg *cfg);
+/* Whether all who come to block `b` have been at block `a`; a block dominates itself. */
+static inline bool mg__cfg_dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
+{
+    while (b != a && cfg->blocks[b].idom != b)
+        b = cfg->blocks[b].idom;
+    return a == b;
+}
 #endif

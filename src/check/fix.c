@@ -312,21 +312,22 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     default:
         break;
     }
-    if (general && o->kind != KIND_RACE_IN_STEP && !between_blocks(o) && o->place == PLACE_SHARED &&
-        updates(l, o, line, other) && reads_neighbour(l, o) && rounds_are_open(l, line))
+    const bool update = general && updates(l, o, line, other), neighbour = update && reads_neighbour(l, o);
+    if (neighbour && o->kind != KIND_RACE_IN_STEP && !between_blocks(o) && o->place == PLACE_SHARED &&
+        rounds_are_open(l, line))
         return mg__strbuf_printf(out,
                                  "Put a __syncthreads() at the end of the loop's body: line %u of one round and of the "
                                  "next have nothing between them. Where threads of one round read what others of it "
                                  "write, read into a variable first, with a __syncthreads() before the write as well.",
                                  line->line);
-    if (general && updates(l, o, line, other) && reads_neighbour(l, o))
+    if (neighbour)
         return mg__strbuf_printf(
             out, o->kind == KIND_RACE_IN_STEP ? "Read into a variable first, let all lanes come to a __syncwarp(), and "
                                                 "write behind it; or write to a second buffer."
                  : o->place == PLACE_SHARED ? "Read into a variable first, let all threads come to a __syncthreads(), "
                                               "outside of any branch, and write behind it; or write to a second buffer."
                                             : "Write to a buffer of its own: what is written here, others still read.");
-    if (general && updates(l, o, line, other))
+    if (update)
         return mg__strbuf_printf(out, "Use an atomic operation (atomicAdd, atomicOr, atomicCAS) for what is read, "
                                       "changed and written back.");
     if (known && line->line && other->line && between_blocks(o) && !back && !is_atomic(l, o->insn) &&

@@ -108,67 +108,35 @@ static bool passes_expected(const struct mg_ptx_func *f, const struct mg_ptx_ins
     return false;
 }
 
-/* The same of a function's parameter, and of all that its value is moved to. */
-static bool is_expected(const struct mg_ptx_func *func, const struct mg_ptx_var *param, unsigned deep, unsigned *left)
-{
-    struct flow f = {
-        .func = func, .seen = calloc(func->nregs + 1, 1), .todo = calloc(func->nregs + 1, sizeof(*f.todo))};
-    bool yes = false;
-    *left -= *left > 0;
-    for (size_t k = 0; f.seen && f.todo && *left && k < func->ninsns; k++)
-        if (func->insns[k].access == MG_ACCESSES_LOAD &&
-            mg__ptx_op(func, &func->insns[k], func->insns[k].address)->var == param)
-            reach_results(&f, &func->insns[k]);
-    while (f.ntodo && !yes) {
-        const uint32_t reg = f.todo[--f.ntodo];
-        for (size_t k = 0; k < func->ninsns; k++) {
-            const struct mg_ptx_insn *i = &func->insns[k];
-            for (unsigned n = i->nresults; n < i->nops; n++) {
-                if (!names(func, mg__ptx_op(func, i, n), reg))
-                    continue;
-                yes |= expects(i, n) || (i->access == MG_ACCESSES_STORE && passes_expected(func, i, deep, left));
-                if (i->access == MG_ACCESSES_NONE && moves(i))
-                    reach_results(&f, i);
-            }
-        }
-    }
-    free(f.seen);
-    free(f.todo);
-    return yes;
-}
-
 /* Whether the text between the load and the store has an arrival, an atomic operation with fences around it: of a
  * barrier's number of the round, which who comes last counts on. Nobody's update is lost there. */
-static bool arrives_between(const struct mg_ptx_func *f, const struct mg_ptx_insn *load,
-                            const struct mg_ptx_insn *store)
+static bool arrives_between(const struct mg_ptx_insn *load, const struct mg_ptx_insn *store)
 {
     unsigned step = 0; /* fence, atomic operation, fence */
     for (const struct mg_ptx_insn *i = load + 1; i < store && step < 3; i++)
         step += (step == 1) == mg__ptx_is_atomic(i) && (step == 1 || i->effects & MG_E_ORDERS);
-    return step == 3 && f->insns <= load;
+    return step == 3;
 }
 
-/* `all`: what is computed from it counts as well. */
-static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool all)
+/* Of what is in the registers to do. `load`: what brought it, NULL: a call; `all`: what is computed from it counts as
+ * well. */
+static struct fate follow(struct flow *f, const struct mg_ptx_insn *load, bool all, unsigned deep, unsigned *left)
 {
     struct fate fate = {0};
-    unsigned left = FUNCTIONS;
-    memset(f->seen, 0, f->func->nregs);
-    f->ntodo = 0;
-    reach_results(f, load);
     while (f->ntodo) {
         uint32_t reg = f->todo[--f->ntodo];
         for (size_t k = 0; k < f->func->ninsns; k++) {
             const struct mg_ptx_insn *i = &f->func->insns[k];
+            const bool stores = i->access == MG_ACCESSES_STORE;
             for (unsigned n = i->nresults; n < i->nops; n++) {
                 const struct mg_ptx_opnd *o = mg__ptx_op(f->func, i, n);
                 if (!names(f->func, o, reg))
                     continue;
                 if (i->access != MG_ACCESSES_NONE || i->effects || !i->nresults) {
-                    fate.swaps |= expects(i, n) || (i->access == MG_ACCESSES_STORE && n != i->address && !all &&
-                                                    passes_expected(f->func, i, 0, &left));
-                    fate.back |= i->access == MG_ACCESSES_STORE && n != i->address &&
-                                 mg__idiom_same_place(f->func, i, load) && !arrives_between(f->func, load, i);
+                    fate.swaps |=
+                        expects(i, n) || (stores && n != i->address && !all && passes_expected(f->func, i, deep, left));
+                    fate.back |= stores && n != i->address && load && mg__idiom_same_place(f->func, i, load) &&
+                                 !arrives_between(load, i);
                     fate.other = true;
                 } else if (all || moves(i)) {
                     reach_results(f, i);
@@ -177,6 +145,31 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
         }
     }
     return fate;
+}
+
+static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool all)
+{
+    unsigned left = FUNCTIONS;
+    memset(f->seen, 0, f->func->nregs);
+    f->ntodo = 0;
+    reach_results(f, load);
+    return follow(f, load, all, 0, &left);
+}
+
+/* Whether a compare-and-swap expects a parameter of the function. */
+static bool is_expected(const struct mg_ptx_func *func, const struct mg_ptx_var *param, unsigned deep, unsigned *left)
+{
+    struct flow f = {
+        .func = func, .seen = calloc(func->nregs + 1, 1), .todo = calloc(func->nregs + 1, sizeof(*f.todo))};
+    *left -= *left > 0;
+    for (size_t k = 0; f.seen && f.todo && *left && k < func->ninsns; k++)
+        if (func->insns[k].access == MG_ACCESSES_LOAD &&
+            mg__ptx_op(func, &func->insns[k], func->insns[k].address)->var == param)
+            reach_results(&f, &func->insns[k]);
+    const bool yes = follow(&f, NULL, false, deep, left).swaps;
+    free(f.seen);
+    free(f.todo);
+    return yes;
 }
 
 /* Whether a branch goes by a comparison of the value itself; `seen` are the registers that it has been in. */

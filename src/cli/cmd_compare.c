@@ -141,13 +141,6 @@ static int run(const struct compare *c, const struct side *s, const char *report
     return status;
 }
 
-static bool is_named(const struct mg_tally_kernel *k, const char *name)
-{
-    size_t start, length;
-    mg__kernel_bare_name(k->kernel, &start, &length);
-    return strlen(name) == length && !memcmp(k->kernel + start, name, length);
-}
-
 static int load(struct compare *c, struct side *s, char **args)
 {
     struct mg_compiled folder = {{0}, {0}};
@@ -184,10 +177,11 @@ static int choose(struct side *s)
     struct mg_strbuf others = {0};
     bool exact = false; /* one has just that name, whatever else is in others' */
     for (size_t i = 0; s->kernel && i < s->report.tally.kernels.count; i++)
-        exact |= is_named(s->report.tally.kernels.at[i], s->kernel);
+        exact |= mg__kernel_is_called(s->report.tally.kernels.at[i]->kernel, s->kernel, strlen(s->kernel));
     for (size_t i = 0; i < s->report.tally.kernels.count; i++) {
         struct mg_tally_kernel *k = s->report.tally.kernels.at[i];
-        if (s->kernel && (exact ? !is_named(k, s->kernel) : regexec(&only, k->kernel, 0, NULL, 0))) {
+        if (s->kernel && (exact ? !mg__kernel_is_called(k->kernel, s->kernel, strlen(s->kernel))
+                                : regexec(&only, k->kernel, 0, NULL, 0))) {
             ok &= !k->metrics.v[MG_METRIC_TIME] || mg__strbuf_printf(&others, "%s%.*s", others.count ? ", " : "",
                                                                      (int)strcspn(k->kernel, "("), k->kernel);
             continue;

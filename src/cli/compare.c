@@ -116,10 +116,9 @@ static bool pair_lines(struct mg_pair *p, struct mg_tally_kernel *ka, struct mg_
 
 static bool same_own_name(const struct mg_tally_kernel *a, const struct mg_tally_kernel *b)
 {
-    size_t at_a, n_a, at_b, n_b;
-    mg__kernel_bare_name(a->kernel, &at_a, &n_a);
-    mg__kernel_bare_name(b->kernel, &at_b, &n_b);
-    return n_a == n_b && !memcmp(a->kernel + at_a, b->kernel + at_b, n_a);
+    size_t at, n;
+    mg__kernel_bare_name(a->kernel, &at, &n);
+    return mg__kernel_is_called(b->kernel, a->kernel + at, n);
 }
 
 /* The only one of its own name that is not taken; NULL: none, or several. */

@@ -135,19 +135,15 @@ bool mg__last_had(const struct mg_cli_options *o, const char *word)
     struct mg_given given;
     struct stat st;
     bool had = false;
-    if (strchr(word, '/') || stat(word, &st) == 0)
+    if (o->json || o->html || o->pictures || strchr(word, '/') || stat(word, &st) == 0) /* of a run; a file */
         return false;
     mg__advices_init(&advices);
     mg__given_init(&given);
     advices.given = &given;
     if (name(o, &kept) && mg__kept_text_take(&kept, &text) && take_apart(text.at, &last) &&
         mg__advices_load(&advices, last.advice) == MG_OK && mg__advices_read(&advices) == MG_OK)
-        for (size_t i = 0; i < advices.at.count; i++) {
-            const char *kernel = advices.at.at[i]->advice.kernel;
-            size_t start, length;
-            mg__kernel_bare_name(kernel, &start, &length);
-            had |= strlen(word) == length && !memcmp(kernel + start, word, length);
-        }
+        for (size_t i = 0; i < advices.at.count; i++)
+            had |= mg__kernel_is_called(advices.at.at[i]->advice.kernel, word, strlen(word));
     mg__strbuf_free(&text);
     mg__given_free(&given);
     mg__advices_free(&advices);

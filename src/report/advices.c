@@ -289,28 +289,23 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
     return ok && mg__strbuf_append(out, "]", 1);
 }
 
-/* Pages of managed memory come once, in the first of the row's launches, and gains are fractions of all of them. */
+/* Pages of managed memory come once, in the first of the row's launches: what is shown are fractions of all of them. */
 static void share_pages(struct mg_advice_row *row)
 {
     struct mg_report_advice *a = &row->advice;
-    const double part = row->all > 0 ? row->pages / row->all : 0, own = a->seconds + a->pages,
-                 kernel = own > 0 ? a->seconds / own : 1;
-    if (row->pages <= 0)
-        return;
+    struct mg_report_advice_item prefetch = {0}, *items = a->items;
+    const double part = row->all > 0 ? row->pages / row->all : 0;
+    size_t n = 0;
     if (part > 0.5)
         a->limiter = "managed memory";
-    struct mg_report_advice_item prefetch = {0}, *items = a->items;
-    size_t n = 0;
     for (size_t i = 0; i < a->nitems; i++) {
-        if (!strcmp(items[i].id, "prefetch")) {
+        items[i].gain *= 1 - part;
+        items[i].gain_least *= 1 - part;
+        items[i].gain_most *= 1 - part;
+        if (!strcmp(items[i].id, "prefetch"))
             prefetch = items[i];
-            continue;
-        }
-        const double scale = kernel > 0 ? (1 - part) / kernel : 1;
-        items[i].gain *= scale;
-        items[i].gain_least *= scale;
-        items[i].gain_most *= scale;
-        items[n++] = items[i];
+        else
+            items[n++] = items[i];
     }
     if (prefetch.id && (part >= MG_ADVICE_LEAST || !n)) { /* in its place, by what it saves */
         prefetch.gain = prefetch.gain_least = prefetch.gain_most = part;

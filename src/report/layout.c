@@ -317,6 +317,13 @@ void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length)
     *length = open - *start;
 }
 
+bool mg__kernel_is_called(const char *kernel, const char *name, size_t n)
+{
+    size_t start, length;
+    mg__kernel_bare_name(kernel, &start, &length);
+    return n == length && !memcmp(kernel + start, name, n);
+}
+
 /* Namespaces and return type left away too, parameters kept: "void cub::detail::f<32>(int)" -> "f<32>(int)". */
 const char *mg__kernel_own_name(const char *kernel)
 {

@@ -159,6 +159,7 @@ size_t mg__finding_variable_name(const char *variable);
 /* The name itself, without what stands before it: "void cub::detail::f<32>(int)" -> "f<32>(int)". */
 const char *mg__kernel_own_name(const char *kernel);
 void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
+bool mg__kernel_is_called(const char *kernel, const char *name, size_t n); /* its bare name is these bytes */
 
 /* ---- advice: of launches of one kernel in one shape, the one that is estimated to take longest ---- */
 struct mg_advice_row {
@@ -167,7 +168,6 @@ struct mg_advice_row {
     double all, pages; /* seconds of all of them; of these, for pages of managed memory */
     char *json;
 };
-#define MG_ADVICE_LEAST 0.03 /* of a row's time: what saves less is not shown */
 #define MG_ADVICE_ROWS 1000
 struct mg_advices {
     struct mg_arena arena;

@@ -118,6 +118,7 @@ struct mg_report_value { /* one number of a piece of advice or a check */
     const char *name;    /* "conflicts", "memory_l1_wavefronts_shared" */
     double value;
 };
+#define MG_ADVICE_LEAST 0.03 /* of the time: what would save less is no advice */
 struct mg_report_advice_item {
     const char *id;    /* a row of advice.def: "pad" */
     const char *title; /* what to do: "Pad each row of 'tile' by 1 element (4 bytes)" */
@@ -176,8 +177,8 @@ struct mg_report_advice {
     struct mg_report_roof *roofs; /* arithmetic, device memory, shared memory, instruction issue */
     size_t nroofs, binding;
     double attainable;            /* FLOP a second under the roofs */
-    double seconds;               /* the estimate, without … */
-    double pages;                 /* … the pages of managed memory that it waited for: gains are fractions of both */
+    double seconds;               /* the estimate that gains are fractions of: all parts but … */
+    double pages;                 /* … the pages of managed memory that it waited for */
     const char *limiter;          /* the largest of these parts: "shared memory", "too few blocks" */
     const char *verdict;          /* of the decision chart: "shared memory would pay: …" */
     struct mg_report_advice_row *chart, *checks;

@@ -108,6 +108,13 @@ static size_t first_after(const struct mg_memory *m, uint64_t address)
     return lo;
 }
 
+/* The live one that holds the address; NULL: none does. */
+static struct mg_block_of_memory *block_at(const struct mg_memory *m, uint64_t address)
+{
+    const size_t i = first_after(m, address);
+    return i < m->live.count && m->live.at[i].address <= address ? &m->live.at[i] : NULL;
+}
+
 static enum mg_status insert(struct mg_memory *m, size_t at, struct mg_block_of_memory block)
 {
     if (!mg__vec_push(&m->live, block))
@@ -215,9 +222,8 @@ enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address)
 enum mg_status mg__mem_managed(struct mg_simt *simt, uint64_t address)
 {
     pthread_mutex_lock(&simt->lock);
-    const size_t i = first_after(simt->memory, address);
-    struct mg_block_of_memory *b = i < simt->memory->live.count ? &simt->memory->live.at[i] : NULL;
-    enum mg_status status = b && b->address <= address && !b->host ? MG_OK : MG_ERR_INVALID;
+    struct mg_block_of_memory *b = block_at(simt->memory, address);
+    enum mg_status status = b && !b->host ? MG_OK : MG_ERR_INVALID;
     if (!status && !b->pages) {
         const uint64_t first = b->address / MG_PAGES_PIECE, n = (b->address + b->size - 1) / MG_PAGES_PIECE - first + 1;
         b->pages = calloc(1, sizeof(*b->pages) + n);
@@ -235,9 +241,8 @@ enum mg_status mg__mem_managed(struct mg_simt *simt, uint64_t address)
 void mg__mem_move(struct mg_simt *simt, uint64_t address, uint64_t size, bool here)
 {
     pthread_mutex_lock(&simt->lock);
-    const size_t i = first_after(simt->memory, address);
-    const struct mg_block_of_memory *b = i < simt->memory->live.count ? &simt->memory->live.at[i] : NULL;
-    struct mg_pages *p = b && b->address <= address ? b->pages : NULL;
+    const struct mg_block_of_memory *b = block_at(simt->memory, address);
+    struct mg_pages *p = b ? b->pages : NULL;
     if (size && p) {
         const uint64_t from = address / MG_PAGES_PIECE - p->first;
         const uint64_t end = MG_MIN((address + size - 1) / MG_PAGES_PIECE - p->first + 1, p->n);
@@ -284,9 +289,8 @@ enum mg_status mg__mem_share(struct mg_simt *simt, uint64_t address, int *file, 
     struct mg_memory *m = simt->memory;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     pthread_mutex_lock(&simt->lock);
-    size_t i = first_after(m, address);
-    const struct mg_block_of_memory *b = i < m->live.count ? &m->live.at[i] : NULL;
-    enum mg_status status = b && b->address <= address && !b->host ? MG_OK : MG_ERR_INVALID;
+    const struct mg_block_of_memory *b = block_at(m, address);
+    enum mg_status status = b && !b->host ? MG_OK : MG_ERR_INVALID;
     if (!status && m->file < 0) {
         m->file = memfd_create("margay-memory", MFD_CLOEXEC);
         if (m->file < 0 || ftruncate(m->file, (off_t)(m->reserved + page)))
@@ -356,13 +360,11 @@ bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_alloca
 {
     struct mg_simt *s = (struct mg_simt *)simt; /* the lock is the only thing written */
     pthread_mutex_lock(&s->lock);
-    const struct mg_memory *m = s->memory;
-    size_t i = first_after(m, address);
-    bool hit = i < m->live.count && address >= m->live.at[i].address;
-    if (hit)
-        *found = describe(&m->live.at[i]);
+    const struct mg_block_of_memory *b = block_at(s->memory, address);
+    if (b)
+        *found = describe(b);
     pthread_mutex_unlock(&s->lock);
-    return hit;
+    return b != NULL;
 }
 
 void mg__memory_range(const struct mg_simt *simt, uint64_t *base, uint64_t *size)

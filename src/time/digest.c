@@ -563,6 +563,24 @@ static double cut_off(const struct digest *d, double blocks)
     return made > 1.25 * kept && kept > 0 ? made / kept : 1;
 }
 
+/* Those that the samples touch are there for certain. */
+static void mark_pages(const struct digest *d)
+{
+    struct near near = {0};
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            for (uint32_t j = 0; j < r->count && is_of(r, PAGES); j++) {
+                const uint64_t sector = s->sectors.at[r->first + j];
+                const size_t array = array_near(d->info, &near, sector);
+                if (is_new_page(d->info, array, sector))
+                    mg__pages_mark(d->info->allocations[array - 1].pages, page_of(d->info, array, sector), true);
+            }
+        }
+    }
+}
+
 #define MOSTLY 0.8 /* of an array's pieces that are not there */
 /* Pieces of managed memory that nobody has touched come to the device, which has them from now on. */
 static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
@@ -590,8 +608,7 @@ static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
         arrays[k].blocks = arrays[k].all = sampled_blocks(d);
         arrays[k].pieces = p->n - p->here;
         double come = MG_MIN(of_all(&arrays[k], blocks) * cut, (double)arrays[k].pieces);
-        if (come >
-            MOSTLY * (double)arrays[k].pieces) /* the estimate of an array that is touched whole is a little less */
+        if (come > MOSTLY * (double)arrays[k].pieces) /* of an array that is touched whole it is a little less */
             come = (double)arrays[k].pieces;
         traffic->pages += come;
         traffic->paged += come >= 0.5;
@@ -599,19 +616,7 @@ static bool bring_pages(struct digest *d, struct mg_time_traffic *traffic)
         p->here += (uint64_t)(come + 0.5);
     }
     free(arrays);
-    struct near near = {0};
-    for (unsigned i = 0; i < d->choice->n; i++) {
-        const struct mg_time_sample *s = d->samples[i];
-        for (size_t q = 0; s && q < s->requests.count; q++) {
-            const struct request *r = &s->requests.at[q];
-            for (uint32_t j = 0; j < r->count && is_of(r, PAGES); j++) {
-                const uint64_t sector = s->sectors.at[r->first + j];
-                const size_t array = array_near(d->info, &near, sector);
-                if (is_new_page(d->info, array, sector))
-                    mg__pages_mark(d->info->allocations[array - 1].pages, page_of(d->info, array, sector), true);
-            }
-        }
-    }
+    mark_pages(d);
     return true;
 }
 

@@ -503,8 +503,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
         return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
-    double held =
-        MG_MAX(MG_MAX(x->l2, x->dram), x->to_host) - P(QUEUE); /* stores are taken as long as there is room for them */
+    /* stores are taken as long as there is room for them */
+    double held = MG_MAX(MG_MAX(x->l2, x->dram), x->to_host) - P(QUEUE);
     double takes = MG_MAX(a->passes, P(L1_REQUEST)), begin = take_turn(&x->lsu, MG_MAX(at, held), takes);
     x->queued = wait_place(&x->far[w->scheduler], at, begin);
     if (atomic) {

@@ -295,13 +295,6 @@ static double count(const struct native *v, uint32_t insn)
     return (double)v->b->counts[insn].warps;
 }
 
-static bool dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
-{
-    while (b != a && cfg->blocks[b].idom != b)
-        b = cfg->blocks[b].idom;
-    return a == b;
-}
-
 static bool in_loop(const struct native *v, const struct anchor *a)
 {
     uint32_t depth = v->ptx_depth[v->ptx_block[a->insn]];
@@ -337,7 +330,7 @@ static bool is_peeled(const struct native *v, const struct anchor *a, uint32_t n
 {
     bool peeled = !in_loop(v, &a[at]);
     for (uint32_t k = 0; k < n && peeled; k++)
-        peeled = k == at || (a[k].block != a[at].block && dominates(v->cfg, a[at].block, a[k].block));
+        peeled = k == at || (a[k].block != a[at].block && mg__cfg_dominates(v->cfg, a[at].block, a[k].block));
     return peeled;
 }
 
@@ -470,7 +463,7 @@ static void find_joins(struct native *v)
             behind = cfg->blocks[behind].ipdom;
         joins = joins && behind == b;
         for (uint32_t k = 0; k < nexits && joins; k++)
-            joins = !dominates(cfg, above, v->exits[k]) || dominates(cfg, b, v->exits[k]);
+            joins = !mg__cfg_dominates(cfg, above, v->exits[k]) || mg__cfg_dominates(cfg, b, v->exits[k]);
         v->joins[b] = joins ? above : NONE;
     }
 }
@@ -509,7 +502,7 @@ static double ways(const struct native *v, uint32_t block)
     const uint32_t last = c->end - 1, insn = c->nsucc == 2 && v->row[last]->kind == BRANCH ? v->insn[last] : NONE;
     bool loop = false;
     for (uint32_t s = 0; s < 2 && insn != NONE; s++)
-        loop |= dominates(v->cfg, c->succ[s], block) || v->depth[c->succ[s]] < v->depth[block];
+        loop |= mg__cfg_dominates(v->cfg, c->succ[s], block) || v->depth[c->succ[s]] < v->depth[block];
     if (insn == NONE || loop || count(v, insn) <= 0)
         return 1;
     return 1 + MG_MIN((double)v->b->counts[insn].divergent / count(v, insn), 1.0);
@@ -530,7 +523,7 @@ static bool settle(struct native *v, uint32_t b)
         else if (v->cfg->blocks[c->pred[p]].nsucc == 1 && v->x[c->pred[p]] >= 0 && !leaks(v, c->pred[p]))
             more |= set_edge(e, v->x[c->pred[p]]);
         see_edge(&in, e);
-        if (!dominates(v->cfg, b, c->pred[p]))
+        if (!mg__cfg_dominates(v->cfg, b, c->pred[p]))
             see_edge(&enter, e);
     }
     for (uint32_t s = 0; s < MG_MIN(c->nsucc, 2u); s++)
@@ -643,7 +636,7 @@ static void set_ways(const struct native *v, uint32_t at, struct mg_time_block *
         block->rare = MG_MAX(1 - way[0] / n, 0.0);
     if (block->nsucc != 2 || way[0] < 0 || way[1] < 0 || n <= 0)
         return;
-    bool back = dominates(v->cfg, c->succ[0], at) || dominates(v->cfg, c->succ[1], at);
+    bool back = mg__cfg_dominates(v->cfg, c->succ[0], at) || mg__cfg_dominates(v->cfg, c->succ[1], at);
     double all = way[0] + way[1], both = back ? 0 : MG_MAX(all - n, 0.0);
     block->rare_at = way[1] < way[0];
     block->rare = way[block->rare_at] / (both > 0 ? n : all);

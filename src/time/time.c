@@ -345,7 +345,7 @@ static bool keep(struct launch *l, const struct mg_time_machine *machine)
     *kept = (struct mg_time_kept){
         .machine = *machine, .counts = l->counts, .again = l->time->again, .result = l->time->last};
     kept->machine.stalled = NULL;
-    kept->result.seconds -= kept->result.part[MG_TIME_PAGES]; /* which no change of the kernel changes */
+    kept->result.seconds = mg__time_of_kernel(&kept->result);
     l->counts = NULL;
     l->time->kept = kept;
     return true;
@@ -509,7 +509,7 @@ static void add_samples(const struct mg_time_result *r, const double samples[MG_
         sum += samples[k];
         all += r->stalled[k];
     }
-    double time = r->seconds - r->part[MG_TIME_LAUNCH] - r->part[MG_TIME_PAGES];
+    double time = mg__time_of_kernel(r) - r->part[MG_TIME_LAUNCH];
     m->v[MG_METRIC_TIME_LINE] = all > 0 ? (uint64_t)(time * 1e9 * sum / all + 0.5) : 0;
 }
 

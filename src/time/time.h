@@ -30,6 +30,12 @@ struct mg_time_result {
     bool native;               /* its machine code was followed, and not what PTX suggests */
 };
 
+/* Without the pages of managed memory that came meanwhile, which no change of the kernel changes. */
+static inline double mg__time_of_kernel(const struct mg_time_result *r)
+{
+    return r->seconds - r->part[MG_TIME_PAGES];
+}
+
 struct mg_time;
 struct mg_time *mg__time_create(const struct mg_arch *arch); /* NULL: out of memory */
 void mg__time_destroy(struct mg_time *time);

@@ -17,17 +17,10 @@ double mg__time_executed(const struct mg_time_builder *b, const struct mg_time_f
     return (double)b->counts[f->base + f->cfg->blocks[block].first].warps;
 }
 
-static bool dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
-{
-    while (b != a && cfg->blocks[b].idom != b)
-        b = cfg->blocks[b].idom;
-    return a == b;
-}
-
 static bool loops(const struct mg_cfg *cfg, uint32_t block)
 {
     for (uint32_t p = 0; p < cfg->blocks[block].npred; p++)
-        if (dominates(cfg, block, cfg->blocks[block].pred[p]))
+        if (mg__cfg_dominates(cfg, block, cfg->blocks[block].pred[p]))
             return true;
     return false;
 }
@@ -50,7 +43,7 @@ static uint32_t flood(const struct mg_cfg *cfg, uint32_t head, uint8_t *body, ui
     memset(body, 0, cfg->nblocks);
     body[head] = 1;
     for (uint32_t p = 0; p < cfg->blocks[head].npred; p++)
-        if (dominates(cfg, head, cfg->blocks[head].pred[p]) && !body[cfg->blocks[head].pred[p]]) {
+        if (mg__cfg_dominates(cfg, head, cfg->blocks[head].pred[p]) && !body[cfg->blocks[head].pred[p]]) {
             body[cfg->blocks[head].pred[p]] = 1;
             todo[n++] = cfg->blocks[head].pred[p];
         }
@@ -89,7 +82,7 @@ static bool leaves_loop(const struct mg_cfg *cfg, uint32_t at, uint32_t to)
  * that go round. */
 static bool both_gone(const struct mg_cfg *cfg, uint32_t at, uint32_t to, uint32_t other)
 {
-    return !dominates(cfg, other, at) && !leaves_loop(cfg, at, to);
+    return !mg__cfg_dominates(cfg, other, at) && !leaves_loop(cfg, at, to);
 }
 
 /* Which of two ways is the rarer, how often it is taken, and how often both are. */
@@ -104,11 +97,12 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
         double others = 0;
         if (to->npred == 1) {
             way[k] = mg__time_executed(b, f, c->succ[k]);
-        } else if (dominates(f->cfg, c->succ[k], at)) { /* a loop goes round: all that did not come from outside */
+        } else if (mg__cfg_dominates(f->cfg, c->succ[k],
+                                     at)) { /* a loop goes round: all that did not come from outside */
             double back = 0;
             for (uint32_t p = 0; p < to->npred; p++) {
                 const struct mg_cfg_block *from = &f->cfg->blocks[to->pred[p]];
-                if (dominates(f->cfg, c->succ[k], to->pred[p]))
+                if (mg__cfg_dominates(f->cfg, c->succ[k], to->pred[p]))
                     back += to->pred[p] == at ? n : comes(b, f, from, to->pred[p], c->succ[k]);
                 else
                     others += comes(b, f, from, to->pred[p], c->succ[k]);
@@ -130,10 +124,12 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
         way[0] = way[1] = n / 2;
     way[0] = MG_MIN(way[0], n);
     way[1] = MG_MIN(way[1], n);
-    block->rare_at = n > 0 ? way[1] < way[0] : dominates(f->cfg, c->succ[1], at); /* where nobody came: out of it */
+    block->rare_at =
+        n > 0 ? way[1] < way[0] : mg__cfg_dominates(f->cfg, c->succ[1], at); /* where nobody came: out of it */
     double both = MG_MAX(way[0] + way[1] - n, 0.0);
     block->rare = n > 0 ? way[block->rare_at] / n : 0;
-    block->both = way[block->rare_at] > 0 && !dominates(f->cfg, c->succ[0], at) && !dominates(f->cfg, c->succ[1], at)
+    block->both = way[block->rare_at] > 0 && !mg__cfg_dominates(f->cfg, c->succ[0], at) &&
+                          !mg__cfg_dominates(f->cfg, c->succ[1], at)
                       ? both / way[block->rare_at]
                       : 0;
 }
@@ -319,7 +315,7 @@ static bool spins(const struct mg_time_builder *b, const struct mg_time_function
     if (test >= block->end || !reads_result(code, &code->ops[test], &code->ops[swap]))
         return false;
     for (unsigned k = 0; k < 2; k++)
-        if (dominates(f->cfg, c->succ[k], at)) { /* the model of the machine has it wait instead */
+        if (mg__cfg_dominates(f->cfg, c->succ[k], at)) { /* the model of the machine has it wait instead */
             block->rare_at = k;
             block->rare = block->both = 0;
             block->rounds = block->rounds > 0 || block->head ? 1 : 0;

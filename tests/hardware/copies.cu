@@ -6,19 +6,12 @@
  * fixed generator. Source and destination count from addresses that are multiples of 4,096. `collect.sh OUT 0 copies` reads the
  * counters; nothing else in the program touches global or shared memory.
  */
+#include "check.cuh"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "copies: %s: %s\n", #call, cudaGetErrorString(error));                                     \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { SOURCE = 1 << 20, ROOM = 32768 };
 struct places { /* offsets in bytes; of an idle lane the source is -1 */

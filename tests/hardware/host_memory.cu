@@ -3,18 +3,10 @@
  *
  *     nvcc -O3 -arch=sm_90 -o host_memory host_memory.cu && ./host_memory
  */
+#include "check.cuh"
+
 #include <cstdio>
 #include <cstdlib>
-#include <cuda_runtime.h>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                                             \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static __device__ int first()
 {
@@ -99,12 +91,7 @@ static void sizes(int n, int grid)
     printf(", nobody's %.0f", timed([&] { fill<<<grid, 256>>>(n, x); }));
     CHECK(cudaFree(x));
     x = make(WRITTEN, n);
-#if CUDART_VERSION >= 13000
-    cudaMemLocation to = {cudaMemLocationTypeDevice, 0};
-    printf(", prefetched in %.0f", timed([&] { CHECK(cudaMemPrefetchAsync(x, n * sizeof(float), to, 0, 0)); }));
-#else
-    printf(", prefetched in %.0f", timed([&] { CHECK(cudaMemPrefetchAsync(x, n * sizeof(float), 0, 0)); }));
-#endif
+    printf(", prefetched in %.0f", timed([&] { CHECK(prefetch(x, n * sizeof(float))); }));
     printf(", then read %.1f", timed([&] { sum<<<grid, 256>>>(n, x, out); }));
     CHECK(cudaFree(x));
     x = make(LOCKED, n);

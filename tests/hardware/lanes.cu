@@ -8,19 +8,12 @@
  * each takes long. Given OPs, all patterns of these alone. Nothing but the instruction itself touches shared or global memory, but for kernels of
  * compare-and-swap loops, which clear shared memory first.
  */
+#include "check.cuh"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "lanes: %s: %s\n", #call, cudaGetErrorString(error));                                     \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { GIVEN = 59, MASKS = 12, KINDS = 20, GATHERS = 24, MADE = 1 + MASKS + KINDS + GATHERS, PATTERNS = GIVEN + MADE, BYTES = 32768 };
 __constant__ short table[PATTERNS * 32];

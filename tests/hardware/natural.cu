@@ -5,19 +5,12 @@
  *
  * Each kernel is a question to the hardware; its comment says which. To add one: write it, add a row to LAUNCHES.
  */
+#include "check.cuh"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "natural: %s: %s\n", #call, cudaGetErrorString(error));                                   \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { N = 1 << 14 };
 

@@ -6,18 +6,11 @@
  * nothing else in the program touches global memory. The offsets count from the start of an allocation of 64 GiB, or of
  * as much as there is. `collect.sh OUT 0 passes` reads the counters again.
  */
+#include "check.cuh"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "passes: %s: %s\n", #call, cudaGetErrorString(error));                                     \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 struct warp {
     long long offset[32];

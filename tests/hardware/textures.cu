@@ -3,21 +3,14 @@
 //     textures [FILE]       prints a line a configuration, with a digest of what was read; FILE gets all values
 //
 // textures.txt is what an H200 printed; test_textures.py holds Margay to it. One more configuration is a line of `main`.
+#include "check.cuh"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_fp16.h>
 #include <vector>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "textures: line %d: %s\n", __LINE__, cudaGetErrorString(error));                           \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum Shape { LINE, PLANE, VOLUME, GATHER, CUBE, LAYERS };
 static const char *const shapes[] = {"line", "plane", "volume", "gather", "cube", "layers"};

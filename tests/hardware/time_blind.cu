@@ -5,6 +5,8 @@
  *
  * Results are not verified; what is measured is time. One more is a kernel and a line of `main`.
  */
+#include "check.cuh"
+
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
@@ -14,15 +16,6 @@
 #include <vector>
 
 namespace cg = cooperative_groups;
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "time_blind: line %d: %s\n", __LINE__, cudaGetErrorString(error));                         \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static const int MOST = 1 << 22;
 static float *A, *B, *C;   // MOST each: at random in 0 … 1

@@ -4,18 +4,12 @@
  *
  * None of them is in the data that the model is judged by.
  */
+#include "check.cuh"
+
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "time_fit: line %d: %s\n", __LINE__, cudaGetErrorString(error));                           \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 #define I (int)(blockIdx.x * blockDim.x + threadIdx.x)
 #define ALL (int)(gridDim.x * blockDim.x)
 

@@ -3,20 +3,12 @@
  *
  *     nvcc -O3 -arch=sm_90 -lineinfo -o time_host time_host.cu && ./time_host
  */
+#include "check.cuh"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cuda_runtime.h>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                                             \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static void expect(const char *what, double is, double should)
 {
@@ -43,15 +35,6 @@ template <class T> static T *on_device(size_t n)
     CHECK(cudaMalloc(&x, n * sizeof(T)));
     CHECK(cudaMemset(x, 0, n * sizeof(T)));
     return x;
-}
-static void prefetch(const void *x, size_t bytes)
-{
-#if CUDART_VERSION >= 13000
-    cudaMemLocation to = {cudaMemLocationTypeDevice, 0};
-    CHECK(cudaMemPrefetchAsync(x, bytes, to, 0, 0));
-#else
-    CHECK(cudaMemPrefetchAsync(x, bytes, 0, 0));
-#endif
 }
 static void done()
 {
@@ -85,8 +68,8 @@ static void additions()
                 y[i] = 2;
             }
             if (how == 3) {
-                prefetch(x, n * sizeof(float));
-                prefetch(y, n * sizeof(float));
+                CHECK(prefetch(x, n * sizeof(float)));
+                CHECK(prefetch(y, n * sizeof(float)));
             }
             if (how == 0)
                 add_one_thread<<<1, 1>>>(n / 16, x, y);
@@ -314,7 +297,7 @@ static void tables()
         expect("rows", out[9], 0);
         for (int i = 0; i < n * width; i++)
             matrix[i] = 1;
-        prefetch(matrix, n * width * sizeof(float));
+        CHECK(prefetch(matrix, n * width * sizeof(float)));
         rows<<<n / 128, 128>>>(n, width, matrix, out);
         done();
         expect("rows", out[9], width);

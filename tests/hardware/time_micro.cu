@@ -6,20 +6,13 @@
  * sixteen warps issue intervals; both in cycles of one multiprocessor's clock. Bandwidths are those of the whole device,
  * timed by events, the best of several runs. Results are kept in time_micro.txt with device, driver and date.
  */
+#include "check.cuh"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "time_micro: line %d: %s\n", __LINE__, cudaGetErrorString(error));                         \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static int sms;
 

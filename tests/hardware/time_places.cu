@@ -8,6 +8,8 @@
  * each, and those of constant memory one. `tags`: with which of the first four lines another one is in a bank. `walk`:
  * words, or bytes, anywhere in a table of so many bytes, others each time. Results are kept in time_places.txt.
  */
+#include "check.cuh"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -15,15 +17,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "time_places: line %d: %s\n", __LINE__, cudaGetErrorString(error));                        \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { ROUNDS = 64, TOGETHER = 8, WARPS = 32, SPACE = 66 << 20 };
 static long long *cycles;
