@@ -2,41 +2,9 @@
  * begin, what is live, and which registers have lanes on a line.
  *
  * A register's form at a place is the weakest of all ways there. Forms only weaken (a constant coefficient becomes a
- * value, a line becomes a vector), so that the walk over the blocks ends. To give another operation lines, add it to
- * `rules`.
+ * value, a line becomes a vector), so that the walk over the blocks ends. What an operation makes of lines: lines.c.
  */
 #include "jit/gen.h"
-
-static const struct {
-    const char *name;
-    uint8_t rule;
-    bool is_signed;
-} rules[] = {
-    {"add_s32", MG_RULE_ADD, false},         {"add_u32", MG_RULE_ADD, false},
-    {"add_s64", MG_RULE_ADD, false},         {"add_u64", MG_RULE_ADD, false},
-    {"sub_s32", MG_RULE_SUB, false},         {"sub_u32", MG_RULE_SUB, false},
-    {"sub_s64", MG_RULE_SUB, false},         {"sub_u64", MG_RULE_SUB, false},
-    {"mul_lo_s32", MG_RULE_MUL, false},      {"mul_lo_u32", MG_RULE_MUL, false},
-    {"mul_lo_s64", MG_RULE_MUL, false},      {"mul_lo_u64", MG_RULE_MUL, false},
-    {"mad_lo_s32", MG_RULE_MAD, false},      {"mad_lo_u32", MG_RULE_MAD, false},
-    {"mad_lo_s64", MG_RULE_MAD, false},      {"mad_lo_u64", MG_RULE_MAD, false},
-    {"shl_b32", MG_RULE_SHL, false},         {"shl_b64", MG_RULE_SHL, false},
-    {"mul_wide_s32", MG_RULE_WIDE, true},    {"mul_wide_u32", MG_RULE_WIDE, false},
-    {"mad_wide_s32", MG_RULE_MADWIDE, true}, {"mad_wide_u32", MG_RULE_MADWIDE, false},
-    {"cvt_s64_s32", MG_RULE_EXTEND, true},   {"cvt_u64_s32", MG_RULE_EXTEND, true},
-    {"cvt_s64_u32", MG_RULE_EXTEND, false},  {"cvt_u64_u32", MG_RULE_EXTEND, false},
-    {"cvt_u32_u64", MG_RULE_KEEP, false},    {"cvt_s32_u64", MG_RULE_KEEP, false},
-    {"cvt_u32_s64", MG_RULE_KEEP, false},    {"cvt_s32_s64", MG_RULE_KEEP, false},
-    {"cvt_u32_s32", MG_RULE_KEEP, false},    {"cvt_s32_u32", MG_RULE_KEEP, false},
-};
-
-struct mg_gen_rule_of mg__gen_rule(int row)
-{
-    for (unsigned k = 0; k < MG_COUNT(rules); k++)
-        if (strcmp(rules[k].name, mg_sem_rows[row].name) == 0)
-            return (struct mg_gen_rule_of){rules[k].rule, rules[k].is_signed};
-    return (struct mg_gen_rule_of){0};
-}
 
 /* ---- registers ---- */
 static unsigned class_of(unsigned bytes)
@@ -93,9 +61,9 @@ bool mg__gen_constant(const struct mg_gen *g, int32_t slot, unsigned bytes, int6
     return true;
 }
 
-static struct mg_gen_form line(int64_t kx, int64_t ky)
+static struct mg_gen_form line(int64_t kx, int64_t ky, uint32_t zeros)
 {
-    return (struct mg_gen_form){.reached = true, .kx = kx, .ky = ky};
+    return (struct mg_gen_form){.reached = true, .kx = kx, .ky = ky, .zeros = zeros};
 }
 static struct mg_gen_form vector_form(void)
 {
@@ -104,13 +72,20 @@ static struct mg_gen_form vector_form(void)
 
 static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engine_fill *f)
 {
+    /* Rows of 32 lanes begin at multiples of 32; others are whole rows of the block, so many of them in each warp. */
+    const bool whole = g->row == 32;
     if (f->kind == MG_ENGINE_FILL_LANEID)
-        return line(1, g->row == 32 ? 0 : g->row);
+        return line(1, whole ? 0 : g->row, MG_GEN_ZERO);
+    if (f->kind == MG_ENGINE_FILL_WIDTH)
+        return line(0, 0, g->p->row && !g->p->partial ? mg__gen_log2(g->row) : 0);
     if (f->kind == MG_ENGINE_FILL_UNIFORM || f->kind == MG_ENGINE_FILL_BLOCK)
-        return line(0, 0);
+        return line(0, 0, 0);
     if (g->p->row == 0)
         return vector_form();
-    return line(f->dim == 0, f->dim == 1 && g->row < 32);
+    return line(f->dim == 0, f->dim == 1 && !whole,
+                f->dim == 0   ? whole ? 5 : MG_GEN_ZERO
+                : f->dim == 1 ? whole ? 0 : mg__gen_log2(32 / g->row)
+                              : 0);
 }
 
 struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form *forms, int32_t slot, unsigned bytes)
@@ -122,9 +97,10 @@ struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form
     for (uint32_t k = 0; k < g->p->nfills; k++)
         if (g->p->fills[k].slot == slot)
             return fill_form(g, &g->p->fills[k]);
-    if (bytes == 0 && mg__gen_constant(g, slot, 0, &c) && c != 0 && c != -1)
-        return vector_form();
-    return line(0, 0);
+    const bool known = mg__gen_constant(g, slot, bytes, &c);
+    if (bytes == 0)
+        return known && c != 0 && c != -1 ? vector_form() : line(0, 0, 0);
+    return line(0, 0, !known ? 0 : c ? (uint32_t)__builtin_ctzll((uint64_t)c) : MG_GEN_ZERO);
 }
 
 struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b)
@@ -139,96 +115,11 @@ struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b)
         a.dx = true, a.kx = 0;
     if (a.dy || b.dy || a.ky != b.ky)
         a.dy = true, a.ky = 0;
+    a.zeros = MG_MIN(a.zeros, b.zeros);
     return a;
 }
 
 /* ---- forms of results ---- */
-static int64_t narrow(int64_t v, unsigned bytes)
-{
-    return bytes == 4 ? (int32_t)(uint32_t)v : v;
-}
-
-static struct mg_gen_form sum(struct mg_gen_form a, struct mg_gen_form b, bool minus, unsigned bytes)
-{
-    struct mg_gen_form r = {.reached = true, .dx = a.dx || b.dx, .dy = a.dy || b.dy};
-    if (!r.dx)
-        r.kx = narrow(minus ? (int64_t)((uint64_t)a.kx - (uint64_t)b.kx) : (int64_t)((uint64_t)a.kx + (uint64_t)b.kx),
-                      bytes);
-    if (!r.dy)
-        r.ky = narrow(minus ? (int64_t)((uint64_t)a.ky - (uint64_t)b.ky) : (int64_t)((uint64_t)a.ky + (uint64_t)b.ky),
-                      bytes);
-    return r;
-}
-
-/* A line times what is the same in all lanes, `slot`; `zero`: which is extended with zeros. */
-static struct mg_gen_form times(const struct mg_gen *g, struct mg_gen_form a, int32_t slot, unsigned from,
-                                unsigned bytes, bool shift, bool zero)
-{
-    int64_t c = 0;
-    bool known = mg__gen_constant(g, slot, from, &c);
-    if (zero)
-        c = (uint32_t)c;
-    if (shift)
-        c = (uint64_t)c < 8 * bytes ? (int64_t)((uint64_t)1 << c) : 0;
-    struct mg_gen_form r = {.reached = true, .dx = a.dx, .dy = a.dy};
-    if (!known) {
-        r.dx |= a.kx != 0;
-        r.dy |= a.ky != 0;
-    } else {
-        r.kx = a.dx ? 0 : narrow((int64_t)((uint64_t)a.kx * (uint64_t)c), bytes);
-        r.ky = a.dy ? 0 : narrow((int64_t)((uint64_t)a.ky * (uint64_t)c), bytes);
-    }
-    return r;
-}
-
-static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engine_op *op,
-                                   const struct mg_gen_form *forms)
-{
-    const struct mg_sem_row *row = &mg_sem_rows[op->row];
-    struct mg_gen_form in[4];
-    bool uniform = true, vector = false;
-    for (unsigned k = 0; k < op->nin; k++) {
-        struct mg_gen_form f = in[k] = mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes);
-        uniform &= mg__gen_uniform(f);
-        vector |= f.vector;
-    }
-    if (uniform)
-        return line(0, 0);
-    struct mg_gen_rule_of r = mg__gen_rule(op->row);
-    if (vector || r.rule == MG_RULE_NONE || (row->mode && op->mode != 0))
-        return vector_form();
-    unsigned bytes = row->ret == MG_SEM_B64 ? 8 : 4, from = op->in[0].bytes;
-    bool zero = (r.rule == MG_RULE_WIDE || r.rule == MG_RULE_MADWIDE) && !r.is_signed;
-    struct mg_gen_form product;
-    switch (r.rule) {
-    case MG_RULE_ADD:
-        return sum(in[0], in[1], false, bytes);
-    case MG_RULE_SUB:
-        return sum(in[0], in[1], true, bytes);
-    case MG_RULE_MUL: case MG_RULE_MAD: case MG_RULE_WIDE: case MG_RULE_MADWIDE:
-        if (mg__gen_uniform(in[1]))
-            product = times(g, in[0], op->in[1].slot, from, bytes, false, zero);
-        else if (mg__gen_uniform(in[0]))
-            product = times(g, in[1], op->in[0].slot, from, bytes, false, zero);
-        else
-            return vector_form();
-        return r.rule == MG_RULE_MAD || r.rule == MG_RULE_MADWIDE ? sum(product, in[2], false, bytes) : product;
-    case MG_RULE_SHL: {
-        int64_t c;
-        return mg__gen_constant(g, op->in[1].slot, 4, &c) ? times(g, in[0], op->in[1].slot, 4, bytes, true, false)
-                                                          : vector_form();
-    }
-    case MG_RULE_EXTEND:
-        return in[0];
-    default: { /* KEEP */
-        struct mg_gen_form f = in[0];
-        f.kx = narrow(f.kx, bytes);
-        f.ky = narrow(f.ky, bytes);
-        return f;
-    }
-    }
-}
-
 struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op,
                                   const struct mg_gen_form *forms)
 {
@@ -237,17 +128,17 @@ struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine
         uniform &= mg__gen_uniform(mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes));
     switch (op->kind) {
     case MG_ENGINE_ALU:
-        return alu_form(g, op, forms);
+        return mg__gen_alu_form(g, op, forms);
     case MG_ENGINE_MOV:
         return mg__gen_form(g, forms, op->in[0].slot, op->in[0].bytes);
     case MG_ENGINE_SETP: case MG_ENGINE_PACK: case MG_ENGINE_UNPACK:
-        return uniform ? line(0, 0) : vector_form();
+        return uniform ? line(0, 0, 0) : vector_form();
     case MG_ENGINE_LOAD:
-        return uniform ? line(0, 0) : vector_form();
+        return uniform ? line(0, 0, 0) : vector_form();
     case MG_ENGINE_CALL:
         if (op->known)
             return fill_form(g, &(struct mg_engine_fill){.kind = op->known, .dim = op->dim});
-        return uniform && op->effects & MG_ENGINE_SAME ? line(0, 0) : vector_form();
+        return uniform && op->effects & MG_ENGINE_SAME ? line(0, 0, 0) : vector_form();
     default:
         return vector_form();
     }

@@ -36,6 +36,7 @@ static void point_form(struct mg_gen *g, uint32_t point, uint32_t var, struct mg
                                .vector = f.vector || !f.reached,
                                .dx = f.dx,
                                .dy = f.dy,
+                               .zeros = (uint8_t)f.zeros,
                                .cx = f.kx,
                                .cy = f.ky,
                                .cell = 3 * var};
@@ -580,7 +581,7 @@ static void load_fills(struct mg_gen *g, bool block)
 {
     for (uint32_t k = 0; k < g->p->nfills; k++) {
         const struct mg_engine_fill *f = &g->p->fills[k];
-        if ((f->kind == MG_ENGINE_FILL_BLOCK) != block)
+        if ((f->kind == MG_ENGINE_FILL_BLOCK || f->kind == MG_ENGINE_FILL_WIDTH) != block)
             continue;
         LLVMTypeRef one = mg__gen_int(g, f->bytes);
         struct mg_gen_form form = mg__gen_form(g, NULL, f->slot, f->bytes);

@@ -21,9 +21,10 @@
  * (kx, ky), or values of their own (dx, dy). A predicate is the same in all lanes, or a vector. */
 struct mg_gen_form {
     bool reached, vector, dx, dy; /* !reached: no value has come here yet */
-    uint32_t none;                /* 0: forms are compared as bytes */
+    uint32_t zeros;               /* low bits of the base that are known to be 0 */
     int64_t kx, ky;
-};
+}; /* compared as bytes */
+#define MG_GEN_ZERO 64u /* zeros: the base is 0 */
 struct mg_gen_value {
     struct mg_gen_form form;
     LLVMValueRef base, cx, cy, vec; /* of a predicate: base is i1, vec an i32 with a bit a lane */
@@ -167,6 +168,11 @@ struct mg_gen {
     uint32_t special_mode[MG_SEM_OP_COUNT];
 };
 
+static inline unsigned mg__gen_log2(unsigned n)
+{
+    return (unsigned)__builtin_ctz(n);
+}
+
 /* forms.c: registers, control flow, liveness, and what is known of lanes */
 bool mg__gen_analyse(struct mg_gen *g);
 uint32_t mg__gen_var(const struct mg_gen *g, int32_t slot,
@@ -193,13 +199,24 @@ enum mg_gen_rule {
     MG_RULE_WIDE,
     MG_RULE_MADWIDE,
     MG_RULE_EXTEND,
-    MG_RULE_KEEP
+    MG_RULE_KEEP,
+    MG_RULE_AND,
+    MG_RULE_OR, /* what is exclusive, too */
+    MG_RULE_SHR,
+    MG_RULE_FIELD,
+    MG_RULE_NEG,
+    MG_RULE_NOT
 };
 struct mg_gen_rule_of {
     uint8_t rule;
     bool is_signed;
 };
+/* lines.c */
 struct mg_gen_rule_of mg__gen_rule(int row);
+/* A shift that leaves the sign alone, as in what nvcc makes of i / 32: of lines it is taken to be none. */
+bool mg__gen_takes_sign(const struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_rule_of r);
+struct mg_gen_form mg__gen_alu_form(const struct mg_gen *g, const struct mg_engine_op *op,
+                                    const struct mg_gen_form *forms);
 void mg__gen_live_step(const struct mg_gen *g, uint32_t i, uint64_t *live); /* from after op i to before it */
 bool mg__gen_is_live(const uint64_t *live, uint32_t var);
 void mg__gen_lives(struct mg_gen *g, const struct mg_gen_block *b); /* of all ops of the block, into g->lives */

@@ -266,9 +266,28 @@ LLVMValueRef mg__gen_scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, 
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? args : out, 4, "");
 }
 
-/* A row of lanes, `vec` elements each, one behind the other. */
-static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef ptr,
-                           unsigned align, LLVMValueRef on, unsigned y, unsigned vec)
+/* Rows of lanes that lie one behind the other, up or down: +1 or -1; 0: neither, or not to be moved as they lie. */
+static int rows_lie(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
+{
+    const int64_t each = m->width * m->vec;
+    if (f->dx || 32 / g->row > 8 || (m->vec > 1 && m->kind != MG_ACCESS_LD))
+        return 0;
+    return f->kx == each ? 1 : f->kx == -each && m->vec == 1 ? -1 : 0;
+}
+
+/* The elements of a row, the last one first. */
+static LLVMValueRef turned(struct mg_gen *g, LLVMValueRef v)
+{
+    const unsigned n = LLVMGetVectorSize(LLVMTypeOf(v));
+    int index[32];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = (int)(n - 1 - i);
+    return shuffle(g, v, NULL, index, n);
+}
+
+/* A row of lanes, `vec` elements each, one behind the other from `ptr` on. */
+static LLVMValueRef row_up(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef ptr,
+                           unsigned align, LLVMValueRef on, unsigned y, unsigned vec, bool down)
 {
     int index[512];
     if (!on && load)
@@ -278,7 +297,7 @@ static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
         return NULL;
     }
     for (unsigned i = 0; i < g->row * vec; i++)
-        index[i] = (int)(y * g->row + i / vec);
+        index[i] = (int)(y * g->row + (down ? g->row - 1 - i : i / vec));
     const char *name = load ? "llvm.masked.load" : "llvm.masked.store";
     LLVMTypeRef types[2] = {type, g->ptr};
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2),
@@ -286,6 +305,18 @@ static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
     LLVMValueRef in[4] = {ptr, mg__gen_c32(g, align), some, LLVMGetPoison(type)},
                  out[4] = {value, ptr, mg__gen_c32(g, align), some};
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? in : out, 4, "");
+}
+
+/* The same, up from the first lane at `ptr` or down. */
+static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef ptr,
+                           unsigned align, LLVMValueRef on, unsigned y, unsigned vec, int lie)
+{
+    if (lie > 0)
+        return row_up(g, load, type, value, ptr, align, on, y, vec, false);
+    LLVMValueRef back = mg__gen_c64(g, -(uint64_t)((g->row - 1) * align)),
+                 last = LLVMBuildGEP2(g->b, g->i8, ptr, &back, 1, ""),
+                 r = row_up(g, load, type, load ? NULL : turned(g, value), last, align, on, y, 1, true);
+    return load ? turned(g, r) : NULL;
 }
 
 /* An element as a register holds it. */
@@ -318,14 +349,15 @@ void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const st
     const struct mg_gen_form *f = &l->address.form;
     unsigned rows = 32 / g->row;
     bool uniform = mg__gen_uniform(*f);
-    bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8;
+    const int lie = rows_lie(g, m, f);
+    bool whole = lie != 0, same = !f->dx && f->kx == 0 && rows <= 8;
     LLVMValueRef row[32] = {0}, got[8] = {0};
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
         row[y] = again ? row[0]
                        : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, mg__gen_row_ptr(g, l, y, 0),
                                 m->width,
-                                l->on, y, m->vec);
+                                l->on, y, m->vec, lie);
     }
     for (unsigned v = 0; v < m->vec; v++) {
         const unsigned bytes = op->out[v].bytes;
@@ -363,7 +395,8 @@ void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const s
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
     const struct mg_gen_form *f = &l->address.form;
     unsigned rows = 32 / g->row;
-    bool whole = !f->dx && f->kx == m->width && m->vec == 1 && rows <= 8, same = mg__gen_uniform(*f);
+    const int lie = rows_lie(g, m, f);
+    const bool whole = lie != 0, same = mg__gen_uniform(*f);
     for (unsigned v = 0; v < m->vec; v++) {
         const unsigned bytes = op->in[1 + v].bytes;
         struct mg_gen_value r = mg__gen_read(g, op->in[1 + v].slot, bytes);
@@ -385,7 +418,7 @@ void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const s
             for (unsigned i = 0; i < g->row; i++)
                 index[i] = (int)(y * g->row + i);
             row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : shuffle(g, x, NULL, index, g->row),
-                   mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, 1);
+                   mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, 1, lie);
         }
         if (!whole)
             mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
@@ -494,9 +527,7 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
 /* Whether rows of lanes are contiguous, or all lanes one place. */
 static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
 {
-    const struct mg_engine_mem *m = op->mem;
-    return mg__gen_uniform(*f) ||
-           (!f->dx && f->kx == m->width * m->vec && 32 / g->row <= 8 && (op->kind == MG_ENGINE_LOAD || m->vec == 1));
+    return mg__gen_uniform(*f) || rows_lie(g, op->mem, f);
 }
 
 void mg__gen_access(struct mg_gen *g, uint32_t index)

@@ -11,10 +11,6 @@ struct mg_gen_line {
     LLVMValueRef rec; /* its record, once it was compared with it */
 };
 
-static inline unsigned mg__gen_log2(unsigned n)
-{
-    return (unsigned)__builtin_ctz(n);
-}
 /* Of a LOAD, a STORE or a CALL that stands for one. */
 static inline bool mg__gen_loads(const struct mg_engine_op *op)
 {

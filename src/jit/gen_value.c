@@ -166,7 +166,11 @@ static struct mg_gen_value read_constant(struct mg_gen *g, int32_t slot, unsigne
 struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes)
 {
     uint32_t var = mg__gen_var(g, slot, bytes);
-    return var == UINT32_MAX ? read_constant(g, slot, bytes) : load_var(g, &g->vars[var], g->form[var]);
+    if (var != UINT32_MAX)
+        return load_var(g, &g->vars[var], g->form[var]);
+    struct mg_gen_value v = read_constant(g, slot, bytes);
+    v.form.zeros = mg__gen_form(g, g->form, slot, bytes).zeros;
+    return v;
 }
 
 void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value)
@@ -273,6 +277,14 @@ static struct mg_gen_value extend(struct mg_gen *g, struct mg_gen_value v, bool 
     return r;
 }
 
+/* Or the interpreter goes on here. */
+static void not_below_zero(struct mg_gen *g, LLVMValueRef v)
+{
+    LLVMBasicBlockRef good = mg__gen_bb(g);
+    mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntSGE, v, LLVMConstNull(LLVMTypeOf(v)), ""), good, mg__gen_exit(g));
+    LLVMPositionBuilderAtEnd(g->b, good);
+}
+
 static struct mg_gen_value sum(struct mg_gen *g, struct mg_gen_value a, struct mg_gen_value b, bool minus,
                                struct mg_gen_form to, unsigned bytes)
 {
@@ -328,6 +340,19 @@ static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *
     }
     case MG_RULE_EXTEND:
         return extend(g, in[0], r.is_signed);
+    case MG_RULE_OR:
+        return sum(g, in[0], in[1], false, to, bytes);
+    case MG_RULE_NEG: case MG_RULE_NOT:
+        return sum(g, mg__gen_of_base(integer(g, bytes, r.rule == MG_RULE_NOT ? -1 : 0)), in[0], true, to, bytes);
+    case MG_RULE_AND: case MG_RULE_SHR: case MG_RULE_FIELD: {
+        struct mg_gen_value base[4];
+        for (unsigned k = 0; k < op->nin; k++)
+            base[k] = mg__gen_of_base(in[k].base);
+        if (mg__gen_takes_sign(g, op, r))
+            not_below_zero(g, v.base);
+        v = mg__gen_of_base(to.zeros == MG_GEN_ZERO ? integer(g, bytes, 0) : apply(g, op, base, false));
+        break;
+    }
     default: /* KEEP */
         if (op->in[0].bytes == 8) {
             v.base = LLVMBuildTrunc(g->b, v.base, g->i32, "");
@@ -432,18 +457,21 @@ static void learn(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen
 void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
 {
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
+    const uint32_t var = mg__gen_var(g, op->out[0].slot, op->out[0].bytes);
     struct mg_gen_value in[4], r;
     bool uniform = true;
     for (unsigned k = 0; k < op->nin; k++) {
         in[k] = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
         uniform &= mg__gen_uniform(in[k].form);
     }
-    if (uniform)
+    if (uniform) {
         r = mg__gen_of_base(apply(g, op, in, false));
-    else if (to.vector || g->some || (g->mask && mg__gen_keeps(g, mg__gen_var(g, op->out[0].slot, op->out[0].bytes))))
+        r.form.zeros = to.zeros;
+    } else if (to.vector || g->some || (g->mask && mg__gen_keeps(g, var))) {
         r = mg__gen_of_vector(apply(g, op, in, true));
-    else
+    } else {
         r = on_line(g, op, in, to);
+    }
     mg__gen_write(g, op->out[0].slot, op->out[0].bytes, r);
     if (op->out[0].bytes == 0)
         learn(g, op, in);

@@ -158,7 +158,8 @@ static bool describe_code(struct mg_described *d, const struct mg_program *progr
         fills[k] =
             (struct mg_engine_fill){.slot = f->slot, .bytes = f->bytes, .dim = f->dim, .kind = MG_ENGINE_FILL_UNIFORM};
         if (f->kind == MG_FILL_PARAM || f->sreg == MG_SR_CTAID || f->sreg == MG_SR_NTID || f->sreg == MG_SR_NCTAID)
-            fills[k].kind = MG_ENGINE_FILL_BLOCK;
+            fills[k].kind = f->kind == MG_FILL_SREG && f->sreg == MG_SR_NTID && f->dim == 0 ? MG_ENGINE_FILL_WIDTH
+                                                                                            : MG_ENGINE_FILL_BLOCK;
         if (f->kind == MG_FILL_SREG && f->sreg == MG_SR_TID)
             fills[k].kind = MG_ENGINE_FILL_TID;
         else if (f->kind == MG_FILL_SREG && f->sreg == MG_SR_LANEID)

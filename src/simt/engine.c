@@ -165,7 +165,8 @@ static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
         uint64_t base = lane_value(w, f, 0);
         uint64_t cx = f->dx ? lane_value(w, f, 1) - base : (uint64_t)f->cx;
         uint64_t cy = f->dy ? lane_value(w, f, row % 32) - base : (uint64_t)f->cy;
-        if (line(w, f, row, base, cx, cy, true))
+        const uint64_t zeros = f->zeros < 64 ? ((uint64_t)1 << f->zeros) - 1 : UINT64_MAX;
+        if (base & zeros || line(w, f, row, base, cx, cy, true))
             return false;
         uint64_t *cell = &w->cells[f->cell];
         cell[0] = base;

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 23u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 24u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -71,11 +71,12 @@ enum mg_engine_effect {
     MG_ENGINE_UNHEARD = 2048,
     MG_ENGINE_HEARD = 4096     /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
 };
-/* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
+/* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too; WIDTH: of these, the block's x. */
 enum mg_engine_fill_kind {
     MG_ENGINE_FILL_NONE,
     MG_ENGINE_FILL_UNIFORM,
     MG_ENGINE_FILL_BLOCK,
+    MG_ENGINE_FILL_WIDTH,
     MG_ENGINE_FILL_TID,
     MG_ENGINE_FILL_LANEID
 };
@@ -136,6 +137,7 @@ struct mg_engine_form { /* a live slot at a point */
     /* in the frame; else cells[cell] is the base, cells[cell + 1] and [cell + 2] the dynamic cx and cy */
     bool vector;
     bool dx, dy;     /* cx, cy are dynamic */
+    uint8_t zeros;   /* low bits of the base that are 0; 64 or more: all */
     int64_t cx, cy;
     uint32_t cell;
 };
