@@ -72,20 +72,18 @@ static struct mg_gen_form vector_form(void)
 
 static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engine_fill *f)
 {
-    /* Rows of 32 lanes begin at multiples of 32; others are whole rows of the block, so many of them in each warp. */
-    const bool whole = g->row == 32;
+    const uint32_t row = g->p->row, up = g->row == 32 ? 0 : g->row; /* the block's rows; y's step in a whole one */
     if (f->kind == MG_ENGINE_FILL_LANEID)
-        return line(1, whole ? 0 : g->row, MG_GEN_ZERO);
+        return line(1, up, MG_GEN_ZERO);
     if (f->kind == MG_ENGINE_FILL_WIDTH)
-        return line(0, 0, g->p->row && !g->p->partial ? mg__gen_log2(g->row) : 0);
-    if (f->kind == MG_ENGINE_FILL_UNIFORM || f->kind == MG_ENGINE_FILL_BLOCK)
+        return line(0, 0, row && !g->p->partial ? mg__gen_log2(row) : 0);
+    if (f->kind == MG_ENGINE_FILL_UNIFORM || f->kind == MG_ENGINE_FILL_BLOCK || (row && f->dim == 2))
         return line(0, 0, 0);
-    if (g->p->row == 0)
+    if (row == 0)
         return vector_form();
-    return line(f->dim == 0, f->dim == 1 && !whole,
-                f->dim == 0   ? whole ? 5 : MG_GEN_ZERO
-                : f->dim == 1 ? whole ? 0 : mg__gen_log2(32 / g->row)
-                              : 0);
+    if (row == 32) /* warps begin at multiples of 32 */
+        return f->dim == 0 ? line(1, up, 5) : line(0, 0, 0);
+    return f->dim == 0 ? line(1, 0, MG_GEN_ZERO) : line(0, 1, mg__gen_log2(32 / row)); /* and at whole rows */
 }
 
 struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form *forms, int32_t slot, unsigned bytes)
@@ -268,11 +266,9 @@ static bool tight(const struct mg_gen *g, const struct mg_gen_block *from, uint3
     return true;
 }
 
-static bool flow(struct mg_gen *g)
+/* The forms at the beginning of each block, and what is found on the way there. */
+static void spread(struct mg_gen *g, struct mg_gen_form *forms)
 {
-    struct mg_gen_form *forms = mg__arena_array(&g->arena, g->nvars + 1, sizeof *forms);
-    if (!forms)
-        return false;
     g->blocks[0].reached = true;
     for (uint32_t v = 0; v < g->nvars; v++)
         if (mg__gen_is_live(g->blocks[0].live, v))
@@ -307,6 +303,41 @@ static bool flow(struct mg_gen *g)
                 g->blocks[b + 1].maybe |= last->kind == MG_ENGINE_LEAVE;
             }
         }
+    }
+}
+
+/* Rows that most operations ask for which take a line apart in the midst of a warp, as threadIdx.x % 16 does. */
+static uint32_t rows_wanted(const struct mg_gen *g, struct mg_gen_form *forms)
+{
+    uint32_t votes[5] = {0}, best = 0; /* by the logarithm */
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        memcpy(forms, g->blocks[b].in, g->nvars * sizeof *forms);
+        for (uint32_t i = g->blocks[b].first; i < g->blocks[b].end && g->blocks[b].reached; i++) {
+            const unsigned rows = mg__gen_rows_for(g, &g->p->ops[i], forms);
+            if (rows)
+                votes[mg__gen_log2(rows)]++;
+            mg__gen_step(g, i, forms);
+        }
+    }
+    for (uint32_t k = 0; k < MG_COUNT(votes); k++)
+        best = votes[k] && votes[k] >= votes[best] ? k : best;
+    return best ? 1u << best : g->row;
+}
+
+static bool flow(struct mg_gen *g)
+{
+    struct mg_gen_form *forms = mg__arena_array(&g->arena, g->nvars + 1, sizeof *forms);
+    if (!forms)
+        return false;
+    spread(g, forms);
+    const uint32_t row = g->p->row == 32 ? rows_wanted(g, forms) : g->row;
+    if (row != g->row) {
+        g->own_row = g->row = row;
+        for (uint32_t b = 0; b < g->nblocks; b++) {
+            g->blocks[b].reached = false;
+            memset(g->blocks[b].in, 0, g->nvars * sizeof *forms);
+        }
+        spread(g, forms);
     }
     mg__gen_regions(g);
     for (uint32_t b = 0; b < g->nblocks; b++) {
@@ -402,7 +433,7 @@ bool mg__gen_analyse(struct mg_gen *g)
 {
     const struct mg_engine_program *p = g->p;
     uint32_t operands = 0;
-    g->row = p->row ? p->row : 32;
+    g->own_row = g->row = p->row ? p->row : 32;
     for (uint32_t i = 0; i < p->nops; i++)
         operands += p->ops[i].nin + p->ops[i].nout;
     g->vars = mg__arena_array(&g->arena, operands + 1, sizeof *g->vars);

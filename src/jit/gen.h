@@ -124,7 +124,8 @@ struct mg_gen {
     LLVMValueRef deferred; /* struct mg_engine_deferred; NULL: nothing is deferred */
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;
     LLVMValueRef lane_x[2], lane_y[2]; /* vectors of i32 and i64 */
-    uint32_t row;
+    uint32_t own_row; /* lanes a row, in all of the code */
+    uint32_t row;     /* for now: it, or 32 where all lanes are taken together */
     struct mg_gen_var *vars;
     uint32_t nvars, words;
     uint32_t *var_of; /* by slot / 4 * 3 + size class: index + 1 */
@@ -213,6 +214,8 @@ struct mg_gen_rule_of {
 };
 /* lines.c */
 struct mg_gen_rule_of mg__gen_rule(int row);
+/* Rows of how many lanes, 4 to 16, would make a line of what the op makes of one; 0: none. */
+unsigned mg__gen_rows_for(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms);
 /* A shift that leaves the sign alone, as in what nvcc makes of i / 32: of lines it is taken to be none. */
 bool mg__gen_takes_sign(const struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_rule_of r);
 struct mg_gen_form mg__gen_alu_form(const struct mg_gen *g, const struct mg_engine_op *op,

@@ -76,7 +76,7 @@ static void settle_unless(struct mg_gen *g, LLVMValueRef good)
     LLVMPositionBuilderAtEnd(g->b, pending);
     LLVMTypeRef params[2] = {g->ptr, g->i32}, type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 2, 0);
     LLVMValueRef at = mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, settle)),
-                 args[2] = {g->deferred, mg__gen_c32(g, g->p->row ? g->p->row : 32)}; /* not that of what comes now */
+                 args[2] = {g->deferred, mg__gen_c32(g, g->own_row)}; /* not that of what comes now */
     LLVMBuildCall2(g->b, type, mg__gen_load(g, g->ptr, at, 8), args, 2, "");
     LLVMBuildBr(g->b, after);
     LLVMPositionBuilderAtEnd(g->b, after);

@@ -342,7 +342,13 @@ static LLVMValueRef place_of_row(struct mg_gen *g, const struct mg_gen_line *l, 
     return LLVMBuildSelect(g->b, any, ptr, g->e, "");
 }
 
-void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+/* Whether rows that are moved as they lie follow one another: all of them are one. */
+static bool is_one_row(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
+{
+    return g->row < 32 && rows_lie(g, m, f) && !f->dy && f->ky == f->kx * (int64_t)g->row;
+}
+
+static void load_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -389,7 +395,7 @@ void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const st
                           uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
 }
 
-void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -423,6 +429,27 @@ void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const s
         if (!whole)
             mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
+}
+
+static void by_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l,
+                    void move(struct mg_gen *, const struct mg_engine_op *, const struct mg_gen_line *))
+{
+    struct mg_gen_line one = *l;
+    const bool flat = is_one_row(g, op->mem, &l->address.form);
+    if (flat)
+        g->row = 32, one.address.form.ky = 0;
+    move(g, op, &one);
+    g->row = flat ? g->own_row : g->row;
+}
+
+void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+{
+    by_rows(g, op, l, load_rows);
+}
+
+void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+{
+    by_rows(g, op, l, store_rows);
 }
 
 /* Warps after one another read or write rows of an array, too far apart for the processor to see: the next one's are

@@ -231,12 +231,13 @@ struct run {
     unsigned n, loads;
 };
 
-/* Arithmetic that never leaves: lines that become wider may. */
-static bool stays(const struct mg_engine_op *op)
+/* Arithmetic that never leaves: lines that become wider may, and those of which a sign is taken. */
+static bool stays(const struct mg_gen *g, const struct mg_engine_op *op)
 {
     const bool alu = op->kind == MG_ENGINE_ALU;
-    const uint8_t rule = alu ? mg__gen_rule(op->row).rule : MG_RULE_NONE;
-    return (alu && rule != MG_RULE_WIDE && rule != MG_RULE_MADWIDE && rule != MG_RULE_EXTEND) ||
+    const struct mg_gen_rule_of r = alu ? mg__gen_rule(op->row) : (struct mg_gen_rule_of){0};
+    return (alu && r.rule != MG_RULE_WIDE && r.rule != MG_RULE_MADWIDE && r.rule != MG_RULE_EXTEND &&
+            !mg__gen_takes_sign(g, op, r)) ||
            op->kind == MG_ENGINE_MOV || op->kind == MG_ENGINE_SETP || op->kind == MG_ENGINE_PACK ||
            op->kind == MG_ENGINE_UNPACK || op->kind == MG_ENGINE_NOP;
 }
@@ -282,7 +283,7 @@ static void find_run(struct mg_gen *g, uint32_t from, struct run *run)
     const struct mg_engine_op *ops = g->p->ops;
     run->n = run->loads = 0;
     for (uint32_t i = from; i < g->p->nops && (i == from || !g->block_at[i]); i++) {
-        if (!stays(&ops[i]) && !joins(g, run, from, i))
+        if (!stays(g, &ops[i]) && !joins(g, run, from, i))
             break;
         for (unsigned k = 0; k < run->n; k++)
             run->of[k].written |= mg__gen_writes(&ops[i], ops[run->of[k].op].in[0].slot);

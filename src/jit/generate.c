@@ -145,6 +145,7 @@ static bool pack(struct mg_gen *g, const uint64_t key[2], LLVMMemoryBufferRef ob
                               .nlevels = (uint32_t)g->point_levels.count,
                               .nsomes = (uint32_t)g->somes.count,
                               .ncells = g->ncells,
+                              .row = g->own_row,
                               .object = LLVMGetBufferSize(object),
                               .key = {key[0], key[1]}};
     bool good = append(out, &h, sizeof h) && append(out, g->points.at, g->points.count * sizeof *g->points.at) &&

@@ -6,12 +6,12 @@
 #include "simt/engine.h"
 
 #define MG_JIT_MAGIC 0x544a474du /* "MGJT" */
-#define MG_JIT_VERSION 17u        /* of generated code: kept code of another version is not used */
+#define MG_JIT_VERSION 18u        /* of generated code: kept code of another version is not used */
 
 /* A compiled kernel as bytes: this header, the tables in the order of their counts, and the object file. */
 struct mg_jit_header {
     uint32_t magic, version, engine;
-    uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, nsomes, ncells;
+    uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, nsomes, ncells, row;
     uint64_t object; /* bytes */
     uint64_t key[2], check; /* check: of all that follows the header */
 };

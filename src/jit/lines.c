@@ -198,6 +198,36 @@ static bool below(const struct mg_gen *g, const struct mg_engine_operand *o, str
     return length(most) <= MG_MIN(a.zeros, MG_MIN(low_zeros((uint64_t)a.kx), low_zeros((uint64_t)a.ky)));
 }
 
+/* Of a line that steps by a power of two, from bit `low` on, up to bit `high`: which rows end at bit `at`. */
+static unsigned rows_at(unsigned low, unsigned high, unsigned at)
+{
+    return at > low + 1 && at < low + 5 && at < high ? 1u << (at - low) : 0;
+}
+
+unsigned mg__gen_rows_for(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms)
+{
+    const struct mg_gen_rule_of r = op->kind == MG_ENGINE_ALU ? mg__gen_rule(op->row) : (struct mg_gen_rule_of){0};
+    struct part part[2];
+    uint64_t most;
+    int64_t c, n;
+    for (unsigned k = 0; k < 2 && (r.rule == MG_RULE_AND || (r.rule && k == 0)); k++) {
+        struct mg_gen_form f = mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes);
+        const unsigned bytes = op->in[k].bytes;
+        if (mg__gen_uniform(f) || !apart(g, &f, bytes, part, &most) || (f.kx & (f.kx - 1)) ||
+            !mg__gen_constant(g, op->in[!k].slot, r.rule == MG_RULE_AND ? bytes : 4, &c))
+            continue;
+        const unsigned low = low_zeros((uint64_t)f.kx), high = length(most);
+        const uint64_t all = ones(high) & ~ones(low), some = (uint64_t)c & all;
+        if (r.rule == MG_RULE_AND) /* ones below some bit, or above it */
+            return rows_at(low, high, some & (uint64_t)1 << low ? length(some) : length(all & ~some));
+        if (r.rule == MG_RULE_SHR)
+            return rows_at(low, high, (unsigned)MG_MIN((uint32_t)c, 64u));
+        if (r.rule == MG_RULE_FIELD && mg__gen_constant(g, op->in[2].slot, 4, &n))
+            return rows_at(low, high, (uint32_t)c > low ? (unsigned)((uint32_t)c & 255) : (unsigned)((c + n) & 255));
+    }
+    return 0;
+}
+
 bool mg__gen_takes_sign(const struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_rule_of r)
 {
     int64_t by;

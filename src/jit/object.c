@@ -217,7 +217,8 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
         at[k] = room;
         room += (counts[k] * each[k] + 15) / 16 * 16;
     }
-    if (h.magic != MG_JIT_MAGIC || h.version != MG_JIT_VERSION || h.engine != MG_ENGINE_VERSION ||
+    const bool rows = h.row >= 2 && h.row <= 32 && (h.row & (h.row - 1)) == 0;
+    if (h.magic != MG_JIT_MAGIC || h.version != MG_JIT_VERSION || h.engine != MG_ENGINE_VERSION || !rows ||
         h.ncells > 1u << 24 || tables > size - sizeof h || h.object != size - sizeof h - tables ||
         h.check != mg__hash((const char *)bytes + sizeof h, size - sizeof h))
         return NULL;
@@ -245,6 +246,7 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
                                           .nlevels = h.nlevels,
                                           .nsomes = h.nsomes,
                                           .ncells = h.ncells,
+                                          .row = h.row,
                                           .memory = l};
     }
     bool good = object && link_object(l, object, h.object);

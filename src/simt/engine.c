@@ -116,16 +116,14 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
 {
     if (!w->filled)
         mg__fill_block(w, 32);
-    const struct mg_described *d = w->worker->run->engine;
     const struct mg_engine_code *code = w->worker->tier->code;
-    uint32_t row = d->program.row ? d->program.row : 32;
     for (uint32_t k = 0; k < p->nforms; k++) {
         const struct mg_engine_form *f = &code->forms[p->first_form + k];
         if (f->vector || f->bytes == 0) /* and so are those behind it */
             break;
         const uint64_t *cell = &w->cells[f->cell];
         uint64_t cx = f->dx ? cell[1] : (uint64_t)f->cx, cy = f->dy ? cell[2] : (uint64_t)f->cy;
-        line(w, f, row, cell[0], cx, cy, false);
+        line(w, f, code->row, cell[0], cx, cy, false);
     }
     mg__engine_open(w, p);
 }
@@ -157,9 +155,10 @@ static uint64_t lane_value(const struct mg_warp *w, const struct mg_engine_form 
 /* Whether the frame has the forms that the entry expects; the cells are filled. */
 static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
 {
-    const struct mg_described *d = w->worker->run->engine;
-    const struct mg_engine_form *forms = w->worker->tier->code->forms + p->first_form;
-    uint32_t row = d->program.row ? d->program.row : 32, k = 0;
+    const struct mg_engine_code *code = w->worker->tier->code;
+    const struct mg_engine_form *forms = code->forms + p->first_form;
+    const uint32_t row = code->row;
+    uint32_t k = 0;
     for (; k < p->nforms && !forms[k].vector && forms[k].bytes; k++) {
         const struct mg_engine_form *f = &forms[k];
         uint64_t base = lane_value(w, f, 0);

@@ -9,7 +9,7 @@
  *
  * Lanes are numbered in rows: with `row` lanes a row, lane i stands at x = i % row and y = i / row, and a value of
  * affine form is base + cx * x + cy * y in every lane. Rows are those of the block, so that threadIdx.x and threadIdx.y
- * are affine.
+ * are affine; where these are of all lanes, code may have shorter ones, so that threadIdx.x % 16 and / 16 are.
  *
  * A memory access whose address has affine form needs no look at its lanes: one comparison with the record of its site
  * says that all lanes are in bounds and aligned, and one counter, by the base's word in its sector, is all that the
@@ -296,6 +296,7 @@ struct mg_engine_code {
     const struct mg_engine_level *levels;
     const uint32_t *somes; /* ops: BLOCKs, and what stands behind barriers */
     uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, nsomes, ncells;
+    uint32_t row; /* lanes a row, as the code has them: the program's, or fewer where its rows are of all 32 */
     void *memory; /* the engine's */
 };
 struct mg_engine {

@@ -7,17 +7,11 @@
  */
 #include "simt/engine_priv.h"
 
-/* Threads in a row of lanes. */
-static uint32_t row_of(const struct mg_worker *worker)
-{
-    return worker->run->engine->program.row ? worker->run->engine->program.row : 32;
-}
-
 /* All lanes from lane 0: by the site's shape, else by the record's coefficients. */
 static void deltas_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
                       int64_t delta[32])
 {
-    const uint32_t row = row_of(worker);
+    const uint32_t row = worker->tier->code->row;
     uint64_t begins = 0, at = 0;
     for (uint32_t lane = 0, x = 0; lane < 32; lane++) { /* no division for each */
         const bool over = ++x == row;
@@ -40,7 +34,7 @@ struct reach {
 static struct reach reach_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx,
                              uint64_t cy, uint32_t mask)
 {
-    if (!site->shape && row_of(worker) == 32 && cx + FAR <= 2 * FAR) { /* and no lane comes round */
+    if (!site->shape && worker->tier->code->row == 32 && cx + FAR <= 2 * FAR) { /* and no lane comes round */
         const int64_t first = (int64_t)(cx * (uint64_t)__builtin_ctz(mask)),
                       last = (int64_t)(cx * (31 - (uint64_t)__builtin_clz(mask)));
         return (struct reach){MG_MIN(first, last), MG_MAX(first, last), (uint64_t)first | (mask & (mask - 1) ? cx : 0)};

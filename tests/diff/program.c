@@ -196,6 +196,24 @@ static const char *const values[] = {
     "mov.u32 $d, %lanemask_lt;",
     "mov.u32 $d, %warpid;",
     "mul.lo.u32 $d, %tx, $n;",
+    /* indices taken apart */
+    "and.b32 $d, %tx, 31;",
+    "and.b32 $d, %tx, 15;",
+    "and.b32 $d, %gid, 7;",
+    "and.b32 $d, %tx, -16;",
+    "shr.u32 $d, %tx, 5;",
+    "shr.u32 $d, %gid, 4;",
+    "shr.s32 $d, %tx, 3;",
+    "shr.s32 %y0, %gid, 31; shr.u32 %y0, %y0, 27; add.s32 %y0, %y0, %gid; shr.s32 $d, %y0, 5; and.b32 %y0, %y0, -32; "
+    "sub.s32 $d, %gid, %y0;",
+    "and.b32 %y0, %tx, 15; shr.u32 %y1, %tx, 4; mad.lo.u32 %y0, %y0, 17, %y1; mad.wide.u32 %x0, %y0, 4, %in; "
+    "ld.global.u32 $d, [%x0+$4];",
+    "and.b32 %y0, %tx, 7; shr.u32 %y1, %tx, 3; mad.lo.u32 %y0, %y1, %u, %y0; mad.wide.u32 %x0, %y0, 8, %in; "
+    "ld.global.u64 $D, [%x0+$8];",
+    "and.b32 %y0, %lane, 15; xor.b32 %y0, %y0, 15; mad.wide.u32 %x0, %y0, 2, %in; ld.global.s16 $d, [%x0+$8];",
+    "not.b32 %y0, %lane; add.s32 %y0, %y0, 40; mad.wide.s32 %x0, %y0, 4, %in; ld.global.u32 $d, [%x0];",
+    "neg.s32 %y0, %tx; and.b32 %y1, %y0, -32; add.s32 %y0, %y0, 2047; cvt.s64.s32 %x0, %y0; add.u64 %x0, %x0, %in; "
+    "ld.global.u8 $d, [%x0];",
     "mad.lo.u32 $d, %ty, $n, %tx;",
     "shl.b32 $d, %lane, 2;",
     "activemask.b32 $d;",
