@@ -226,8 +226,9 @@ void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /
 struct mg_touched *mg__touched_window(struct mg_warp *w, const struct mg_op *op);
 
 /* rows.c */
-void mg__rows_settle(struct mg_worker *worker, struct mg_rows *rows); /* tells the observers */
-void mg__rows_settle_shape(struct mg_worker *worker, struct mg_rows *rows); /* of those counted by their shape alone */
+void mg__rows_settle(struct mg_worker *worker, struct mg_rows *rows); /* tells the observers all */
+void mg__rows_tell(struct mg_worker *worker, struct mg_rows *rows);   /* but what is counted by its shape */
+void mg__rows_settle_shape(struct mg_worker *worker, const struct mg_rows *rows, struct mg_rows_shape *shape);
 /* That of an access whose lanes are `from` some place on, if it has one. */
 void mg__rows_window(struct mg_window *window, const struct mg_mem *m, const uint32_t from[32], uint32_t mask);
 /* The site's, around the object of this access, with nothing untold; NULL: its lanes are not in one. */

@@ -369,7 +369,7 @@ static void on_learn(struct mg_engine_warp *e, uint32_t index, uint32_t op)
     uint64_t served = 0;
     uint32_t from[32];
     for (unsigned i = 0; i < 32; i++)
-        from[i] = e->line == MG_ENGINE_LINE ? i * sites[index].bytes : rows->shape[i];
+        from[i] = e->line == MG_ENGINE_LINE ? i * sites[index].bytes : rows->shapes[rows->current].from[i];
     if (!memcmp(from, shape->from, sizeof from))
         return;
     for (uint32_t s = index; s < w->worker->tier->code->nsites && sites[s].shape == sites[index].shape; s++)

@@ -9,11 +9,10 @@
 
 /* Where the lanes are, in bytes from the object's base: a row of the site's. */
 struct near {
-    struct mg_rows *rows;
     const uint32_t *offset;
     uint8_t *base; /* the host's */
     bool line;     /* the lanes are contiguous, with lane 0 at `first` */
-    bool same;     /* they are not, but lie as the site's shape has it */
+    struct mg_rows_shape *shape; /* how they lie if they are not, where others of the site did so; else NULL */
     uint32_t first;
 #ifdef __AVX512F__
     __m512i at[2]; /* `offset` */
@@ -61,20 +60,20 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
                            _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1], high));
 }
 
-static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near *n, uint32_t mask)
+static ALWAYS_INLINE bool like_shape(const struct mg_rows_shape *s, const struct near *n, uint32_t mask)
 {
     const __m512i from = _mm512_set1_epi32((int)n->first);
     return _mm512_kortestz(
-        _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0], _mm512_add_epi32(from, _mm512_load_si512(r->shape))),
+        _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0], _mm512_add_epi32(from, _mm512_load_si512(s->from))),
         _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1],
-                                      _mm512_add_epi32(from, _mm512_load_si512(r->shape + 16))));
+                                      _mm512_add_epi32(from, _mm512_load_si512(s->from + 16))));
 }
 
-static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
+static ALWAYS_INLINE void learn_shape(struct mg_rows_shape *s, const struct near *n)
 {
     const __m512i from = _mm512_set1_epi32((int)n->first);
-    _mm512_store_si512(r->shape, _mm512_sub_epi32(n->at[0], from));
-    _mm512_store_si512(r->shape + 16, _mm512_sub_epi32(n->at[1], from));
+    _mm512_store_si512(s->from, _mm512_sub_epi32(n->at[0], from));
+    _mm512_store_si512(s->from + 16, _mm512_sub_epi32(n->at[1], from));
 }
 
 static ALWAYS_INLINE void keep(const struct near *n)
@@ -176,17 +175,17 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
     return lie_at(n, mask, first, from);
 }
 
-static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near *n, uint32_t mask)
+static ALWAYS_INLINE bool like_shape(const struct mg_rows_shape *s, const struct near *n, uint32_t mask)
 {
-    const __m256i from[4] = {load8(r->shape), load8(r->shape + 8), load8(r->shape + 16), load8(r->shape + 24)};
+    const __m256i from[4] = {load8(s->from), load8(s->from + 8), load8(s->from + 16), load8(s->from + 24)};
     return lie_at(n, mask, n->first, from);
 }
 
-static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
+static ALWAYS_INLINE void learn_shape(struct mg_rows_shape *s, const struct near *n)
 {
     const __m256i from = _mm256_set1_epi32((int)n->first);
     for (unsigned k = 0; k < 32; k += 8)
-        _mm256_store_si256((void *)(r->shape + k), _mm256_sub_epi32(load8(n->offset + k), from));
+        _mm256_store_si256((void *)(s->from + k), _mm256_sub_epi32(load8(n->offset + k), from));
 }
 #else
 static ALWAYS_INLINE bool inside(const struct mg_warp *w, const struct mg_mem *m, const struct mg_rows *r,
@@ -221,18 +220,18 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
     return differ == 0;
 }
 
-static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near *n, uint32_t mask)
+static ALWAYS_INLINE bool like_shape(const struct mg_rows_shape *s, const struct near *n, uint32_t mask)
 {
     uint32_t differ = 0;
     for (unsigned i = 0; i < 32; i++)
-        differ |= (n->offset[i] ^ (n->first + r->shape[i])) & (0u - (mask >> i & 1u));
+        differ |= (n->offset[i] ^ (n->first + s->from[i])) & (0u - (mask >> i & 1u));
     return differ == 0;
 }
 
-static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
+static ALWAYS_INLINE void learn_shape(struct mg_rows_shape *s, const struct near *n)
 {
     for (unsigned i = 0; i < 32; i++)
-        r->shape[i] = n->offset[i] - n->first;
+        s->from[i] = n->offset[i] - n->first;
 }
 #endif
 
@@ -256,59 +255,68 @@ static __attribute__((noinline)) struct mg_rows *open(struct mg_warp *w, const s
     return mg__rows_open(w, op, mask);
 }
 
-static __attribute__((noinline)) void settle(struct mg_worker *worker, struct mg_rows *r)
+static __attribute__((noinline)) void tell(struct mg_worker *worker, struct mg_rows *r)
 {
     narrow();
-    mg__rows_settle(worker, r);
+    mg__rows_tell(worker, r);
 }
 
-static __attribute__((noinline)) void settle_shape(struct mg_worker *worker, struct mg_rows *r)
+static __attribute__((noinline)) void settle_shape(struct mg_worker *worker, const struct mg_rows *r,
+                                                   struct mg_rows_shape *s)
 {
     narrow();
-    mg__rows_settle_shape(worker, r);
+    mg__rows_settle_shape(worker, r, s);
 }
 
-static __attribute__((noinline)) void find_window(struct mg_rows *r)
+static __attribute__((noinline)) void find_window(const struct mg_rows *r, struct mg_rows_shape *s)
 {
     narrow();
-    mg__rows_window(&r->window, r->op->u.mem, r->shape, r->shape_mask);
-    r->looked = true;
+    mg__rows_window(&s->window, r->op->u.mem, s->from, s->mask);
+    s->looked = true;
 }
 
-/* Whether the lanes lie as those of an earlier access did. If not they are what is looked for from now on, unless what
- * was looked for has served and not failed too often; and lanes that lie anew each time are left alone for a while. */
-#define ALIKE 16u /* times in a row, before it is worth counting by */
-#define STRANGE 4u
+/* How the lanes lie, if those of an earlier access did. If not it is what is looked for from now on, in place of a
+ * shape that has not served for a while; and where lanes lie anew each time nobody looks for some accesses. */
+#define ALIKE 16u  /* times in a row, before compiled code looks for it itself */
+#define COUNTED 3u /* before it is worth counting by */
+#define CREDIT 4u
 #define TIRED_AFTER 8u
 #define TIRED_FOR 56u
-static ALWAYS_INLINE bool of_shape(struct mg_warp *w, struct mg_rows *r, uint32_t mask, const struct near *n)
+static ALWAYS_INLINE struct mg_rows_shape *shape_of(struct mg_warp *w, struct mg_rows *r, uint32_t mask,
+                                                    const struct near *n)
 {
     if (r->tired) {
         r->tired--;
-        return false;
+        return NULL;
     }
-    if (mask == r->shape_mask && like_shape(r, n, mask)) {
-        if (MG_UNLIKELY(!r->looked))
-            find_window(r);
+    for (unsigned k = r->current, i = 0; i < MG_SHAPES; i++, k = (k + 1) % MG_SHAPES) {
+        struct mg_rows_shape *s = &r->shapes[k];
+        if (s->mask != mask || !like_shape(s, n, mask))
+            continue;
+        if (MG_UNLIKELY(!s->looked))
+            find_window(r, s);
         r->strange = 0;
-        r->alike = (uint8_t)MG_MIN(r->alike + 1u, ALIKE);
-        return true;
+        r->alike = k == r->current ? (uint8_t)MG_MIN(r->alike + 1u, ALIKE) : 0;
+        r->current = (uint8_t)k;
+        s->credit = CREDIT;
+        return s;
     }
-    r->strange++;
-    if (r->nshapes) {
-        if (r->strange < STRANGE)
-            return false;
-        settle_shape(w->worker, r);
-        r->strange = 0;
-    } else if (r->strange == TIRED_AFTER) {
+    if (++r->strange == TIRED_AFTER) {
         r->strange = 0;
         r->tired = TIRED_FOR;
     }
-    learn_shape(r, n);
-    r->shape_mask = mask;
-    r->alike = 0;
-    r->looked = false;
-    return false;
+    struct mg_rows_shape *s = &r->shapes[(r->current + r->strange) % MG_SHAPES];
+    if (s->credit) {
+        s->credit--;
+        return NULL;
+    }
+    if (s->counted)
+        settle_shape(w->worker, r, s);
+    learn_shape(s, n);
+    s->mask = mask;
+    s->again = 0;
+    s->looked = false;
+    return NULL;
 }
 
 /* The rows of lanes that a warp reads in a loop are as far apart as the last two were, and too far for the processor to
@@ -329,14 +337,15 @@ static ALWAYS_INLINE void count(struct mg_warp *w, struct mg_rows *r, uint32_t m
         r->nlines++;
         return;
     }
-    if (n->same && r->alike == ALIKE) {
-        r->shapes[n->first % MG_COUNT(r->shapes)]++;
-        r->nshapes++;
+    if (n->shape && n->shape->again++ == COUNTED) {
+        n->shape->again = COUNTED;
+        n->shape->counted = true;
+        n->shape->times[n->first % MG_COUNT(n->shape->times)]++;
         return;
     }
     r->mask[r->untold++] = mask;
     if (MG_UNLIKELY(r->untold == MG_ROWS)) {
-        settle(w->worker, r);
+        tell(w->worker, r);
         r->line_mask = n->line && r->counts_lines ? mask : 0;
     }
 }
@@ -362,9 +371,8 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->base = r->at ? r->at : w->block->shared + r->base;
     n->first = first_of(n, mask, r->shift);
     n->line = contiguous(n, mask, n->first, r->shift);
-    n->same = !n->line && r->counts_lines && of_shape(w, r, mask, n);
-    n->rows = r;
-    w->e.line = n->line ? MG_ENGINE_LINE : n->same && r->alike == ALIKE && mask == ~0u ? MG_ENGINE_OTHERWISE : 0;
+    n->shape = n->line || !r->counts_lines ? NULL : shape_of(w, r, mask, n);
+    w->e.line = n->line ? MG_ENGINE_LINE : n->shape && r->alike == ALIKE && mask == ~0u ? MG_ENGINE_OTHERWISE : 0;
     r->served++;
     if (n->line)
         fetch_ahead(r, n);
@@ -633,8 +641,8 @@ static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32
     if (n.line && m->vec == 1 && m->reg[0] >= 0 &&
         load_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
         return true;
-    if (n.same && n.rows->window.serves &&
-        load_window(w, m, mask, &n.rows->window, n.base + (int64_t)(int32_t)(n.first + n.rows->window.least)))
+    if (n.shape && n.shape->window.serves &&
+        load_window(w, m, mask, &n.shape->window, n.base + (int64_t)(int32_t)(n.first + n.shape->window.least)))
         return true;
     if (m->vec == 4 && m->width == 4 && !m->dst64 && load_quads(w, m, mask, &n))
         return true;

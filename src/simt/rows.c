@@ -26,16 +26,23 @@ static void settle_counted(struct mg_worker *worker, const struct mg_rows *r, ui
     }
 }
 
-void mg__rows_settle_shape(struct mg_worker *worker, struct mg_rows *r)
+void mg__rows_settle_shape(struct mg_worker *worker, const struct mg_rows *r, struct mg_rows_shape *s)
 {
-    if (r->nshapes)
-        settle_counted(worker, r, r->shape_mask, r->shape, r->shapes);
-    r->nshapes = 0;
+    if (s->counted)
+        settle_counted(worker, r, s->mask, s->from, s->times);
+    s->counted = false;
+    s->again = 0;
 }
 
 void mg__rows_settle(struct mg_worker *worker, struct mg_rows *r)
 {
-    mg__rows_settle_shape(worker, r);
+    for (unsigned k = 0; k < MG_SHAPES; k++)
+        mg__rows_settle_shape(worker, r, &r->shapes[k]);
+    mg__rows_tell(worker, r);
+}
+
+void mg__rows_tell(struct mg_worker *worker, struct mg_rows *r)
+{
     if (r->nlines) {
         uint32_t line[32];
         for (unsigned i = 0; i < 32; i++)

@@ -267,6 +267,17 @@ struct mg_touched {
 /* Accesses at a site whose lanes lie anywhere in one object (lanes_rows.c). Observers are told of several together: of
  * those whose lanes are contiguous how often they began at each byte of a sector, of others the lanes. */
 #define MG_ROWS 8u
+/* How lanes of an access lay: those that lie so again, elsewhere, are counted as lines are. */
+struct mg_rows_shape {
+    uint32_t from[32] __attribute__((aligned(64))); /* from lane 0's place on a line */
+    struct mg_window window;                        /* likewise */
+    uint32_t mask;     /* its lanes; 0: none */
+    uint8_t again;     /* times that they did since it was told, up to where they are counted */
+    uint8_t credit;    /* others that it stays for */
+    bool looked;       /* for its window */
+    bool counted;
+    uint32_t times[32]; /* by the first lane's byte in its sector, were it active */
+};
 struct mg_rows {
     const struct mg_op *op;
     uint64_t from, most;   /* lanes may be at from + k * the access's bytes, k <= most */
@@ -282,19 +293,14 @@ struct mg_rows {
     uint32_t line_mask;    /* the lanes of those that were contiguous; 0: none */
     uint32_t nlines;
     uint32_t lines[32];    /* by the first lane's byte in its sector, were it active */
-    /* Lanes that lie as those of an earlier access did, elsewhere: counted as lines are. */
-    uint32_t shape_mask;   /* its lanes; 0: none */
-    uint32_t nshapes;
-    uint8_t alike;         /* in a row, up to a limit */
-    uint8_t strange;       /* in a row, that lay otherwise */
+    uint8_t current;       /* of `shapes`, the latest */
+    uint8_t alike;         /* of it, in a row, up to a limit */
+    uint8_t strange;       /* in a row, that lay as none of them */
     uint8_t tired;         /* accesses for which nobody looks */
-    uint32_t shapes[32];
-    bool looked;           /* for its window */
     uint32_t untold;
     uint32_t mask[MG_ROWS];
     uint32_t offset[MG_ROWS][32] __attribute__((aligned(64)));
-    uint32_t shape[32] __attribute__((aligned(64))); /* from lane 0's place on a line */
-    struct mg_window window;                         /* likewise */
+    struct mg_rows_shape shapes[MG_SHAPES];
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */
