@@ -187,9 +187,46 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
         }
 }
 
+/* Rows that are lines each, or of one place each, of elements as a register holds them. */
+static void move_rows(struct mg_gen *g, uint32_t index, const struct mg_gen_group *group, LLVMValueRef at,
+                      LLVMValueRef frame, bool lines)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const unsigned width = op->mem->width, row = g->own_row;
+    LLVMTypeRef one = mg__gen_int(g, width), of_row = LLVMVectorType(one, row);
+    struct mg_gen_value v;
+    LLVMValueRef value = NULL, ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &at, 1, "")
+                                                                  : LLVMBuildIntToPtr(g->b, at, g->ptr, "");
+    mg__gen_deferred_settle(g);
+    if (!frame) {
+        v = mg__gen_read(g, op->in[1].slot, width);
+        value = mg__gen_vector(g, &v, width);
+    }
+    for (unsigned y = 0; y < 32 / row; y++) {
+        LLVMValueRef from = mg__gen_at(g, SHAPE(g, shape_of(g, group), from), 4 * (uint64_t)y * row),
+                     by = mg__gen_wide(g, mg__gen_load(g, g->i32, from, 4)),
+                     there = LLVMBuildGEP2(g->b, g->i8, ptr, &by, 1, "");
+        if (frame) {
+            LLVMValueRef got = lines ? mg__gen_load(g, of_row, there, width)
+                                     : mg__gen_splat(g, mg__gen_load(g, one, there, width), row);
+            mg__gen_store(g, got, mg__gen_at(g, frame, (uint64_t)y * row * width), width);
+        } else {
+            mg__gen_store(g, mg__gen_part_of(g, value, y * row, row), there, width);
+        }
+    }
+}
+
 static LLVMValueRef lies(struct mg_gen *g, const struct mg_gen_group *group, enum mg_engine_lie lie)
 {
     return LLVMBuildICmp(g->b, LLVMIntEQ, group->lie, LLVMConstInt(g->i8, lie, 0), "");
+}
+
+/* Whether the code moves rows of this access that are lines each, or places. */
+static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef frame, bool lines)
+{
+    const struct mg_engine_mem *m = op->mem;
+    return (g->own_row == 8 || g->own_row == 16) &&
+           (frame || (lines && !mg__gen_loads(op) && m->vec == 1 && op->in[1].bytes == m->width));
 }
 
 /* Lanes that are in bounds and counted. Where there is a `frame`, what is loaded is at the place that is returned. */
@@ -197,8 +234,8 @@ static LLVMValueRef move(struct mg_gen *g, uint32_t index, struct mg_gen_group *
                          bool first, LLVMValueRef frame)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    LLVMBasicBlockRef moved = mg__gen_bb(g), from[3];
-    LLVMValueRef place[3] = {frame, frame, frame};
+    LLVMBasicBlockRef moved = mg__gen_bb(g), from[5];
+    LLVMValueRef place[5] = {frame, frame, frame, frame, frame};
     unsigned ways = 0;
     if (group->lie) {
         LLVMBasicBlockRef line = mg__gen_bb(g), other = mg__gen_bb(g), off_line = mg__gen_bb(g);
@@ -215,6 +252,15 @@ static LLVMValueRef move(struct mg_gen *g, uint32_t index, struct mg_gen_group *
             LLVMBuildBr(g->b, other);
         }
         LLVMPositionBuilderAtEnd(g->b, other);
+        for (unsigned k = 0; k < 2 && in_rows(g, op, frame, k == 0); k++) {
+            LLVMBasicBlockRef rows = mg__gen_bb(g), not_so = mg__gen_bb(g);
+            LLVMBuildCondBr(g->b, lies(g, group, k == 0 ? MG_ENGINE_LINES : MG_ENGINE_PLACES), rows, not_so);
+            LLVMPositionBuilderAtEnd(g->b, rows);
+            move_rows(g, index, group, l->at, frame, k == 0);
+            from[ways++] = LLVMGetInsertBlock(g->b);
+            LLVMBuildBr(g->b, moved);
+            LLVMPositionBuilderAtEnd(g->b, not_so);
+        }
         move_shape(g, index, group, l->at, frame);
         from[ways++] = LLVMGetInsertBlock(g->b);
         LLVMBuildBr(g->b, moved);

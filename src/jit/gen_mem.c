@@ -213,6 +213,14 @@ LLVMValueRef mg__gen_concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
     return piece[0];
 }
 
+LLVMValueRef mg__gen_part_of(struct mg_gen *g, LLVMValueRef v, unsigned from, unsigned n)
+{
+    int index[32];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = (int)(from + i);
+    return shuffle(g, v, NULL, index, n);
+}
+
 LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n)
 {
     int zero[32] = {0};
@@ -419,13 +427,9 @@ static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const st
                           m->width);
             continue;
         }
-        for (unsigned y = 0; y < rows && whole; y++) {
-            int index[32];
-            for (unsigned i = 0; i < g->row; i++)
-                index[i] = (int)(y * g->row + i);
-            row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : shuffle(g, x, NULL, index, g->row),
+        for (unsigned y = 0; y < rows && whole; y++)
+            row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : mg__gen_part_of(g, x, y * g->row, g->row),
                    mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, 1, lie);
-        }
         if (!whole)
             mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
     }

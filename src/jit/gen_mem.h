@@ -48,6 +48,7 @@ LLVMValueRef mg__gen_lane_ptrs(struct mg_gen *g, const struct mg_gen_line *l, ui
 LLVMValueRef mg__gen_scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs,
                                unsigned align, LLVMValueRef on);
 LLVMValueRef mg__gen_concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n); /* they are lost */
+LLVMValueRef mg__gen_part_of(struct mg_gen *g, LLVMValueRef v, unsigned from, unsigned n); /* so many elements */
 LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n);
 /* An element as a register holds it. */
 LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,

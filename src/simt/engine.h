@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 24u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 25u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -209,8 +209,14 @@ struct mg_window {
     bool serves;    /* there is one */
 };
 /* By worker: how the lanes of an access lay several times in a row. Its records are those of accesses that lie so; the
- * code moves lines and single places itself. */
-enum mg_engine_lie { MG_ENGINE_LINE = 1, MG_ENGINE_ONE_PLACE, MG_ENGINE_OTHERWISE };
+ * code moves lines and single places itself, and where it has shorter rows those that are lines each, or places. */
+enum mg_engine_lie {
+    MG_ENGINE_LINE = 1,
+    MG_ENGINE_ONE_PLACE,
+    MG_ENGINE_LINES,
+    MG_ENGINE_PLACES,
+    MG_ENGINE_OTHERWISE
+};
 struct mg_engine_shape {
     uint32_t from[32] __attribute__((aligned(64))); /* the lanes, from lane 0, with a sign */
     uint8_t lie;

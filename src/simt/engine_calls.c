@@ -314,22 +314,30 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
 }
 
 /* ---- shapes ---- */
-static void make_shape(struct mg_engine_shape *s, const struct mg_mem *m, const uint32_t from[32])
+static void make_shape(struct mg_engine_shape *s, const struct mg_mem *m, const uint32_t from[32], uint32_t row)
 {
+    const uint32_t bytes = (uint32_t)m->width * m->vec;
     int32_t least = 0;
-    bool line = true, one = true;
+    bool line = true, one = true, lines = true, places = true;
     for (unsigned i = 0; i < 32; i++) {
+        const uint32_t in_row = from[i] - from[i - i % row];
         s->from[i] = from[i];
         least = MG_MIN(least, (int32_t)from[i]);
-        line &= from[i] == i * m->width * m->vec;
+        line &= from[i] == i * bytes;
         one &= from[i] == 0;
+        lines &= in_row == i % row * bytes;
+        places &= in_row == 0;
     }
     for (unsigned i = 0; i < 32; i++)
         s->offset[i] = from[i] - (uint32_t)least;
     s->credit = 0;
     s->served = 0;
     s->least = (uint32_t)least;
-    s->lie = line ? MG_ENGINE_LINE : one ? MG_ENGINE_ONE_PLACE : MG_ENGINE_OTHERWISE;
+    s->lie = line     ? MG_ENGINE_LINE
+             : one    ? MG_ENGINE_ONE_PLACE
+             : lines  ? MG_ENGINE_LINES
+             : places ? MG_ENGINE_PLACES
+                      : MG_ENGINE_OTHERWISE;
     mg__rows_window(&s->window, m, from, ~0u);
 }
 
@@ -344,7 +352,8 @@ struct mg_engine_shape *mg__engine_shapes(const struct mg_engine_code *code, con
         for (unsigned i = 0; i < 32; i++)
             line[i] = i * site->bytes;
         if (site->shape)
-            make_shape(&shapes[site->shape - 1], ops[code->members[site->first_member].op].u.mem, line);
+            make_shape(&shapes[site->shape - 1], ops[code->members[site->first_member].op].u.mem, line,
+                       code->row);
     }
     return shapes;
 }
@@ -383,7 +392,7 @@ static void on_learn(struct mg_engine_warp *e, uint32_t index, uint32_t op)
         e->records[s].lo = UINT64_MAX;
         e->records[s].astray = 0; /* it was another shape that did not serve */
     }
-    make_shape(shape, w->ops[op].u.mem, from);
+    make_shape(shape, w->ops[op].u.mem, from, w->worker->tier->code->row);
 }
 
 static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)

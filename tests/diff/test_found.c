@@ -134,7 +134,7 @@ static const struct kernel {
      16, 1}};
 
 /* What the offsets of a round are, in units of the access's bytes. */
-enum { CONSECUTIVE, REVERSED, ONE_PLACE, ONE_IS_OFF, ANYWHERE, BY_TWO, RETURNS, MIXED, PATTERNS };
+enum { CONSECUTIVE, REVERSED, ONE_PLACE, ONE_IS_OFF, ANYWHERE, BY_TWO, ROWS, ROWS_OF_ONE, RETURNS, MIXED, PATTERNS };
 
 static uint32_t unit_of(unsigned pattern, unsigned round, unsigned warp, unsigned lane)
 {
@@ -152,6 +152,10 @@ static uint32_t unit_of(unsigned pattern, unsigned round, unsigned warp, unsigne
         return 4 + (round * 31 + warp * 17 + lane * lane * 13) % 90;
     case BY_TWO:
         return first + 2 * lane;
+    case ROWS: /* of 16 lanes, which a block of so many has as well */
+        return first + lane % 16 + lane / 16 * 20;
+    case ROWS_OF_ONE:
+        return first + lane / 16 * 9;
     case RETURNS: /* after what is not looked at any more */
         return first + (round < 10 ? lane ^ 1 : lane);
     default:
@@ -255,12 +259,13 @@ static const char *const engines[] = {"jit", "quick"};
 static void as_interpreted(void **state)
 {
     (void)state;
-    static const struct mg_dim3 blocks[] = {{64, 1, 1}, {16, 4, 1}, {4, 16, 1}, {2, 32, 1}, {48, 1, 1}, {256, 1, 1}};
+    static const struct mg_dim3 blocks[] = {{64, 1, 1}, {16, 4, 1}, {4, 16, 1}, {2, 32, 1}, {48, 1, 1}, {256, 1, 1}, {8, 8, 1}};
     static struct outcome reference, other;
     for (const struct kernel *k = kernels; k < kernels + MG_COUNT(kernels); k++)
         for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
             for (unsigned b = 0; b < MG_COUNT(blocks); b++) {
-                if (b > 0 && (pattern + b + (unsigned)(k - kernels)) % 4) /* each, but not all of all */
+                const bool rows = b == 1 && (pattern == ROWS || pattern == ROWS_OF_ONE);
+                if (b > 0 && !rows && (pattern + b + (unsigned)(k - kernels)) % 4) /* each, but not all of all */
                     continue;
                 run(k, pattern, "interp", blocks[b], &reference);
                 for (unsigned e = 0; e < MG_COUNT(engines); e++) {
