@@ -195,8 +195,9 @@ static void move_rows(struct mg_gen *g, uint32_t index, const struct mg_gen_grou
     const unsigned width = op->mem->width, row = g->own_row;
     LLVMTypeRef one = mg__gen_int(g, width), of_row = LLVMVectorType(one, row);
     struct mg_gen_value v;
-    LLVMValueRef value = NULL, ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &at, 1, "")
-                                                                  : LLVMBuildIntToPtr(g->b, at, g->ptr, "");
+    const bool shared = op->mem->space == MG_SPACE_SHARED;
+    LLVMValueRef value = NULL, ptr = shared ? LLVMBuildGEP2(g->b, g->i8, g->shared, &at, 1, "")
+                                            : LLVMBuildIntToPtr(g->b, at, g->ptr, "");
     mg__gen_deferred_settle(g);
     if (!frame) {
         v = mg__gen_read(g, op->in[1].slot, width);

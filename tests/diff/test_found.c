@@ -259,7 +259,8 @@ static const char *const engines[] = {"jit", "quick"};
 static void as_interpreted(void **state)
 {
     (void)state;
-    static const struct mg_dim3 blocks[] = {{64, 1, 1}, {16, 4, 1}, {4, 16, 1}, {2, 32, 1}, {48, 1, 1}, {256, 1, 1}, {8, 8, 1}};
+    static const struct mg_dim3 blocks[] = {{64, 1, 1}, {16, 4, 1}, {4, 16, 1}, {2, 32, 1},
+                                            {48, 1, 1}, {256, 1, 1}, {8, 8, 1}};
     static struct outcome reference, other;
     for (const struct kernel *k = kernels; k < kernels + MG_COUNT(kernels); k++)
         for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
