@@ -39,7 +39,7 @@ static uint32_t places(const struct mg_engine_site *site)
 /* Lanes that lie one behind the other are moved as they lie. */
 bool mg__gen_may_be_found(const struct mg_engine_op *op)
 {
-    return mg__gen_loads(op) || op->mem->vec == 1;
+    return mg__gen_loads(op) || op->mem->vec <= 4;
 }
 
 /* A new site for the access and those behind it in its block through the same, unchanged, register. */
@@ -278,7 +278,7 @@ LLVMValueRef mg__gen_scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, 
 static int rows_lie(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
 {
     const int64_t each = m->width * m->vec;
-    if (f->dx || 32 / g->row > 8 || (m->vec > 1 && m->kind != MG_ACCESS_LD))
+    if (f->dx || 32 / g->row > 8)
         return 0;
     return f->kx == each ? 1 : f->kx == -each && m->vec == 1 ? -1 : 0;
 }
@@ -403,6 +403,21 @@ static void load_rows(struct mg_gen *g, const struct mg_engine_op *op, const str
                           uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
 }
 
+/* Lane after lane of two or four vectors, `n` elements of each from `from` on. */
+static LLVMValueRef interleaved(struct mg_gen *g, LLVMValueRef *x, unsigned vec, unsigned from, unsigned n)
+{
+    int index[128];
+    LLVMValueRef pair[2];
+    for (unsigned k = 0; k < vec; k += 2) {
+        for (unsigned i = 0; i < 2 * n; i++)
+            index[i] = (int)(from + i / 2 + i % 2 * 32);
+        pair[k / 2] = shuffle(g, x[k], x[k + 1], index, 2 * n);
+    }
+    for (unsigned i = 0; i < 4 * n; i++)
+        index[i] = (int)(i / 4 * 2 + i % 2 + i % 4 / 2 * 2 * n);
+    return vec == 2 ? pair[0] : shuffle(g, pair[0], pair[1], index, 4 * n);
+}
+
 static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
@@ -410,7 +425,8 @@ static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const st
     const struct mg_gen_form *f = &l->address.form;
     unsigned rows = 32 / g->row;
     const int lie = rows_lie(g, m, f);
-    const bool whole = lie != 0, same = mg__gen_uniform(*f);
+    const bool whole = lie && m->vec == 1, together = lie && (m->vec == 2 || m->vec == 4), same = mg__gen_uniform(*f);
+    LLVMValueRef all[8];
     for (unsigned v = 0; v < m->vec; v++) {
         const unsigned bytes = op->in[1 + v].bytes;
         struct mg_gen_value r = mg__gen_read(g, op->in[1 + v].slot, bytes);
@@ -419,6 +435,9 @@ static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const st
             x = LLVMBuildTrunc(g->b, x, vector, "");
         else if (m->width > bytes)
             x = LLVMBuildZExt(g->b, x, vector, "");
+        all[v] = x;
+        if (together)
+            continue;
         if (same) { /* the last lane's stays */
             LLVMValueRef last = mg__gen_c32(g, 31);
             if (l->on)
@@ -433,6 +452,9 @@ static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const st
         if (!whole)
             mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
+    for (unsigned y = 0; y < rows && together; y++)
+        row_of(g, false, LLVMVectorType(one, g->row * m->vec), interleaved(g, all, m->vec, y * g->row, g->row),
+               mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, m->vec, 1);
 }
 
 static void by_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l,

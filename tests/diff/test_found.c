@@ -53,6 +53,11 @@ static const struct kernel {
            "ld.global.v4.u32 {%r8, %r9, %r10, %r11}, [%d5]; mad.lo.u32 %r4, %r8, 3, %r4;\n"
            "mad.lo.u32 %r4, %r9, 5, %r4; sub.u32 %r4, %r4, %r10; add.u32 %r4, %r4, %r11;"),
      16, 1},
+    {"v4.u32, stored",
+     ROUND("", GLOBAL,
+           "mad.lo.u32 %r8, %r5, 3, %r2; mov.u32 %r9, %r5; mov.u32 %r10, %r4; add.u32 %r11, %r5, %lane;\n"
+           "st.global.v4.u32 [%d6], {%r8, %r9, %r10, %r11};"),
+     16, 1},
     {"v2.u64",
      ROUND("", GLOBAL,
            "ld.global.v2.u64 {%d8, %d9}, [%d5]; add.u64 %d20, %d20, %d8;\n"
