@@ -163,6 +163,16 @@ KERNEL blur_bytes(u8 *out, const u8 *in, int n)
     out[y * n + x] = sum >> 4;
 }
 
+KERNEL box_clamped(float *out, const float *in, int n)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0.0f;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            sum += in[min(max(y + dy, 0), n - 1) * n + min(max(x + dx, 0), n - 1)];
+    out[y * n + x] = sum;
+}
+
 /* A convolution of 3 x 3 in halves, 48 channels last, of small whole numbers, whose sums are exact. */
 KERNEL depthwise_half(float *out, const u8 *in, const u8 *weights, int n)
 {
@@ -411,6 +421,44 @@ KERNEL warp_gemv(float *out, const float *a, const float *x, int n)
         sum += __shfl_xor_sync(~0u, sum, d);
     if (lane == 0)
         out[row] = sum;
+}
+
+/* A product by tiles, of threads with one index each. */
+KERNEL flat_tiles(float *out, const float *a, const float *b, int n)
+{
+    __shared__ float s[16][16], t[16][16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16, row = blockIdx.y * 16 + y, col = blockIdx.x * 16 + x;
+    float sum = 0.0f;
+    for (int k = 0; k < n; k += 16) {
+        s[y][x] = a[row * n + k + x];
+        t[y][x] = b[(k + y) * n + col];
+        __syncthreads();
+        for (int i = 0; i < 16; i++)
+            sum = fmaf(s[y][i], t[i][x], sum);
+        __syncthreads();
+    }
+    out[row * n + col] = sum;
+}
+
+KERNEL layer_norm(float4 *out, const float4 *in, int n)
+{
+    int from = here() / 32 * (n / 4), lane = threadIdx.x % 32;
+    float sum = 0.0f, square = 0.0f;
+    for (int k = lane; k < n / 4; k += 32) {
+        float4 v = in[from + k];
+        sum += v.x + v.y + v.z + v.w;
+        square += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+    }
+    for (int d = 16; d; d /= 2) {
+        sum += __shfl_xor_sync(~0u, sum, d);
+        square += __shfl_xor_sync(~0u, square, d);
+    }
+    float mean = sum / n, spread = sqrtf(square / n - mean * mean + 1e-5f);
+    for (int k = lane; k < n / 4; k += 32) {
+        float4 v = in[from + k];
+        out[from + k] = make_float4((v.x - mean) / spread, (v.y - mean) / spread, (v.z - mean) / spread,
+                                    (v.w - mean) / spread);
+    }
 }
 
 KERNEL lu(float *out, const float *in, int n)

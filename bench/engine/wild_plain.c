@@ -193,6 +193,22 @@ CLONES void wild_blur_bytes(void *const *b, int n)
         }
 }
 
+CLONES void wild_box_clamped(void *const *b, int n)
+{
+    float *out = b[0];
+    ALL(y, n)
+    ALL(x, n)
+    {
+        float sum = 0.0f;
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -1; dx <= 1; dx++) {
+                const int r = (int)y + dy, c = (int)x + dx;
+                sum += ((const float *)b[1])[(r < 0 ? 0 : r < n ? r : n - 1) * n + (c < 0 ? 0 : c < n ? c : n - 1)];
+            }
+        out[y * (size_t)n + x] = sum;
+    }
+}
+
 CLONES void wild_depthwise_half(void *const *b, int n)
 {
     const uint8_t *in = b[1], *weights = b[2];
@@ -399,6 +415,44 @@ CLONES void wild_warp_gemv(void *const *b, int n)
             ALL(lane, d)
         sum[lane] += sum[lane + d];
         ((float *)b[0])[i] = sum[0];
+    }
+}
+
+CLONES void wild_flat_tiles(void *const *b, int n)
+{
+    const float *a = b[1], *c = b[2];
+    float *out = b[0];
+    ALL(y, n)
+    {
+        float sum[256] = {0};
+        ALL(k, n)
+        ALL(x, n)
+        sum[x] = fmaf(a[y * (size_t)n + k], c[k * (size_t)n + x], sum[x]);
+        memcpy(out + y * (size_t)n, sum, (size_t)n * 4);
+    }
+}
+
+CLONES void wild_layer_norm(void *const *b, int n)
+{
+    ALL(row, 1024)
+    {
+        const float *in = (const float *)b[1] + row * (size_t)n;
+        float *out = (float *)b[0] + row * (size_t)n, sum[32] = {0}, square[32] = {0};
+        ALL(k, n / 4)
+        {
+            const float *v = in + 4 * k;
+            sum[k % 32] += v[0] + v[1] + v[2] + v[3];
+            square[k % 32] += v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3];
+        }
+        for (size_t d = 16; d; d /= 2)
+            ALL(lane, d)
+            {
+                sum[lane] += sum[lane + d];
+                square[lane] += square[lane + d];
+            }
+        const float mean = sum[0] / (float)n, spread = sqrtf(square[0] / (float)n - mean * mean + 1e-5f);
+        ALL(k, n)
+        out[k] = (in[k] - mean) / spread;
     }
 }
 
