@@ -65,10 +65,6 @@ static struct mg_gen_form line(int64_t kx, int64_t ky, uint32_t zeros)
 {
     return (struct mg_gen_form){.reached = true, .kx = kx, .ky = ky, .zeros = zeros};
 }
-static struct mg_gen_form vector_form(void)
-{
-    return (struct mg_gen_form){.reached = true, .vector = true};
-}
 
 static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engine_fill *f)
 {
@@ -80,7 +76,7 @@ static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engi
     if (f->kind == MG_ENGINE_FILL_UNIFORM || f->kind == MG_ENGINE_FILL_BLOCK || (row && f->dim == 2))
         return line(0, 0, 0);
     if (row == 0)
-        return vector_form();
+        return mg__gen_no_line();
     if (row == 32) /* warps begin at multiples of 32 */
         return f->dim == 0 ? line(1, up, 5) : line(0, 0, 0);
     return f->dim == 0 ? line(1, 0, MG_GEN_ZERO) : line(0, 1, mg__gen_log2(32 / row)); /* and at whole rows */
@@ -97,8 +93,8 @@ struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form
             return fill_form(g, &g->p->fills[k]);
     const bool known = mg__gen_constant(g, slot, bytes, &c);
     if (bytes == 0)
-        return known && c != 0 && c != -1 ? vector_form() : line(0, 0, 0);
-    return line(0, 0, !known ? 0 : c ? (uint32_t)__builtin_ctzll((uint64_t)c) : MG_GEN_ZERO);
+        return known && c != 0 && c != -1 ? mg__gen_no_line() : line(0, 0, 0);
+    return line(0, 0, known ? mg__gen_low_zeros((uint64_t)c) : 0);
 }
 
 struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b)
@@ -108,7 +104,7 @@ struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b)
     if (!b.reached)
         return a;
     if (a.vector || b.vector)
-        return vector_form();
+        return mg__gen_no_line();
     if (a.dx || b.dx || a.kx != b.kx)
         a.dx = true, a.kx = 0;
     if (a.dy || b.dy || a.ky != b.ky)
@@ -130,15 +126,15 @@ struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine
     case MG_ENGINE_MOV:
         return mg__gen_form(g, forms, op->in[0].slot, op->in[0].bytes);
     case MG_ENGINE_SETP: case MG_ENGINE_PACK: case MG_ENGINE_UNPACK:
-        return uniform ? line(0, 0, 0) : vector_form();
+        return uniform ? line(0, 0, 0) : mg__gen_no_line();
     case MG_ENGINE_LOAD:
-        return uniform ? line(0, 0, 0) : vector_form();
+        return uniform ? line(0, 0, 0) : mg__gen_no_line();
     case MG_ENGINE_CALL:
         if (op->known)
             return fill_form(g, &(struct mg_engine_fill){.kind = op->known, .dim = op->dim});
-        return uniform && op->effects & MG_ENGINE_SAME ? line(0, 0, 0) : vector_form();
+        return uniform && op->effects & MG_ENGINE_SAME ? line(0, 0, 0) : mg__gen_no_line();
     default:
-        return vector_form();
+        return mg__gen_no_line();
     }
 }
 
@@ -154,8 +150,8 @@ void mg__gen_step(const struct mg_gen *g, uint32_t i, struct mg_gen_form *forms)
         uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
         if (v == UINT32_MAX)
             continue;
-        struct mg_gen_form new = some ? vector_form() : f;
-        forms[v] = guarded ? mg__gen_meet(forms[v].reached ? forms[v] : vector_form(), new) : new;
+        struct mg_gen_form new = some ? mg__gen_no_line() : f;
+        forms[v] = guarded ? mg__gen_meet(forms[v].reached ? forms[v] : mg__gen_no_line(), new) : new;
     }
 }
 
@@ -272,7 +268,7 @@ static void spread(struct mg_gen *g, struct mg_gen_form *forms)
     g->blocks[0].reached = true;
     for (uint32_t v = 0; v < g->nvars; v++)
         if (mg__gen_is_live(g->blocks[0].live, v))
-            g->blocks[0].in[v] = vector_form();
+            g->blocks[0].in[v] = mg__gen_no_line();
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < g->nblocks; b++) {

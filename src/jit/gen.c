@@ -380,7 +380,7 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
     for (unsigned k = 0; k < op->nout && g->lanes; k++) {
         uint32_t var = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
         if (var != UINT32_MAX)
-            to[var] = (struct mg_gen_form){.reached = true, .vector = true};
+            to[var] = mg__gen_no_line();
     }
     LLVMBasicBlockRef all = mg__gen_bb(g), none = mg__gen_bb(g), after = mg__gen_bb(g);
     if (!v.form.vector) {
@@ -716,7 +716,7 @@ bool mg__gen_emit(struct mg_gen *g)
             g->blocks[b].bb = mg__gen_bb(g);
             for (uint32_t v = 0; v < g->nvars; v++)
                 if (mg__gen_is_live(g->blocks[b].live, v) && !g->blocks[b].in[v].reached)
-                    g->blocks[b].in[v] = (struct mg_gen_form){.reached = true, .vector = true};
+                    g->blocks[b].in[v] = mg__gen_no_line();
         }
     LLVMBasicBlockRef wrong = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, wrong);

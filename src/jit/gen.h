@@ -25,6 +25,14 @@ struct mg_gen_form {
     int64_t kx, ky;
 }; /* compared as bytes */
 #define MG_GEN_ZERO 64u /* zeros: the base is 0 */
+static inline uint32_t mg__gen_low_zeros(uint64_t v)
+{
+    return v ? (uint32_t)__builtin_ctzll(v) : MG_GEN_ZERO;
+}
+static inline struct mg_gen_form mg__gen_no_line(void)
+{
+    return (struct mg_gen_form){.reached = true, .vector = true};
+}
 struct mg_gen_value {
     struct mg_gen_form form;
     LLVMValueRef base, cx, cy, vec; /* of a predicate: base is i1, vec an i32 with a bit a lane */
@@ -125,7 +133,7 @@ struct mg_gen {
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;
     LLVMValueRef lane_x[2], lane_y[2]; /* vectors of i32 and i64 */
     uint32_t own_row; /* lanes a row, in all of the code */
-    uint32_t row;     /* for now: it, or 32 where all lanes are taken together */
+    uint32_t row;     /* the same, or 32 while an access is made that takes all lanes as one row */
     struct mg_gen_var *vars;
     uint32_t nvars, words;
     uint32_t *var_of; /* by slot / 4 * 3 + size class: index + 1 */

@@ -166,7 +166,7 @@ static struct ways unheard(struct mg_gen *g, uint32_t index)
     fit(g, index, &l, general);
     if (!shared && op->mem->kind == MG_ACCESS_ST)
         mark(g, op, &l);
-    l.ptr = shared ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "") : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
+    l.ptr = mg__gen_place(g, op, l.at);
     ways.nrows = rows_of(g, op, &l.address.form);
     for (unsigned y = 0; y < ways.nrows; y++)
         ways.row[y] = mg__gen_row_ptr(g, &l, y, 0);

@@ -195,9 +195,7 @@ static void move_rows(struct mg_gen *g, uint32_t index, const struct mg_gen_grou
     const unsigned width = op->mem->width, row = g->own_row;
     LLVMTypeRef one = mg__gen_int(g, width), of_row = LLVMVectorType(one, row);
     struct mg_gen_value v;
-    const bool shared = op->mem->space == MG_SPACE_SHARED;
-    LLVMValueRef value = NULL, ptr = shared ? LLVMBuildGEP2(g->b, g->i8, g->shared, &at, 1, "")
-                                            : LLVMBuildIntToPtr(g->b, at, g->ptr, "");
+    LLVMValueRef value = NULL, ptr = mg__gen_place(g, op, at);
     mg__gen_deferred_settle(g);
     if (!frame) {
         v = mg__gen_read(g, op->in[1].slot, width);
@@ -223,7 +221,7 @@ static LLVMValueRef lies(struct mg_gen *g, const struct mg_gen_group *group, enu
 }
 
 /* Whether the code moves rows of this access that are lines each, or places. */
-static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef frame, bool lines)
+static bool moves_rows(const struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef frame, bool lines)
 {
     const struct mg_engine_mem *m = op->mem;
     return (g->own_row == 8 || g->own_row == 16) &&
@@ -253,7 +251,7 @@ static LLVMValueRef move(struct mg_gen *g, uint32_t index, struct mg_gen_group *
             LLVMBuildBr(g->b, other);
         }
         LLVMPositionBuilderAtEnd(g->b, other);
-        for (unsigned k = 0; k < 2 && in_rows(g, op, frame, k == 0); k++) {
+        for (unsigned k = 0; k < 2 && moves_rows(g, op, frame, k == 0); k++) {
             LLVMBasicBlockRef rows = mg__gen_bb(g), not_so = mg__gen_bb(g);
             LLVMBuildCondBr(g->b, lies(g, group, k == 0 ? MG_ENGINE_LINES : MG_ENGINE_PLACES), rows, not_so);
             LLVMPositionBuilderAtEnd(g->b, rows);

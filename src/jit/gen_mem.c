@@ -356,7 +356,7 @@ static bool is_one_row(const struct mg_gen *g, const struct mg_engine_mem *m, co
     return g->row < 32 && rows_lie(g, m, f) && !f->dy && f->ky == f->kx * (int64_t)g->row;
 }
 
-static void load_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -413,12 +413,14 @@ static LLVMValueRef interleaved(struct mg_gen *g, LLVMValueRef *x, unsigned vec,
             index[i] = (int)(from + i / 2 + i % 2 * 32);
         pair[k / 2] = shuffle(g, x[k], x[k + 1], index, 2 * n);
     }
+    if (vec == 2)
+        return pair[0];
     for (unsigned i = 0; i < 4 * n; i++)
         index[i] = (int)(i / 4 * 2 + i % 2 + i % 4 / 2 * 2 * n);
-    return vec == 2 ? pair[0] : shuffle(g, pair[0], pair[1], index, 4 * n);
+    return shuffle(g, pair[0], pair[1], index, 4 * n);
 }
 
-static void store_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+static void store_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -461,21 +463,23 @@ static void by_rows(struct mg_gen *g, const struct mg_engine_op *op, const struc
                     void move(struct mg_gen *, const struct mg_engine_op *, const struct mg_gen_line *))
 {
     struct mg_gen_line one = *l;
-    const bool flat = is_one_row(g, op->mem, &l->address.form);
-    if (flat)
-        g->row = 32, one.address.form.ky = 0;
+    const uint32_t row = g->row;
+    if (is_one_row(g, op->mem, &l->address.form)) {
+        g->row = 32;
+        one.address.form.ky = 0;
+    }
     move(g, op, &one);
-    g->row = flat ? g->own_row : g->row;
+    g->row = row;
 }
 
 void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
-    by_rows(g, op, l, load_rows);
+    by_rows(g, op, l, load_in_rows);
 }
 
 void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
-    by_rows(g, op, l, store_rows);
+    by_rows(g, op, l, store_in_rows);
 }
 
 /* Warps after one another read or write rows of an array, too far apart for the processor to see: the next one's are
@@ -532,11 +536,16 @@ struct mg_gen_group *mg__gen_first_of_site(struct mg_gen *g, uint32_t index, str
     return group;
 }
 
+LLVMValueRef mg__gen_place(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef at)
+{
+    return op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &at, 1, "")
+                                             : LLVMBuildIntToPtr(g->b, at, g->ptr, "");
+}
+
 /* Where it is, and no deferred store is. True: it is deferred itself. */
 bool mg__gen_point_to(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l)
 {
-    l->ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l->at, 1, "")
-                                               : LLVMBuildIntToPtr(g->b, l->at, g->ptr, "");
+    l->ptr = mg__gen_place(g, op, l->at);
     bool deferred = mg__gen_is_deferred(g, op, &l->address.form);
     if (!deferred && op->mem->space != MG_SPACE_SHARED)
         mg__gen_deferred_check(g, &l->address, l->at, op->mem->width * op->mem->vec);

@@ -34,6 +34,7 @@ struct mg_gen_group *mg__gen_first_of_site(struct mg_gen *g, uint32_t index, str
                                            LLVMBasicBlockRef out);
 LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base);
 LLVMValueRef mg__gen_of_member(struct mg_gen *g, const struct mg_gen_group *group);
+LLVMValueRef mg__gen_place(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef at); /* the host's */
 /* Where it is, and no deferred store is. True: it is deferred itself. */
 bool mg__gen_point_to(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l);
 /* The access itself, of a line that is in bounds and counted. */

@@ -49,11 +49,6 @@ struct mg_gen_rule_of mg__gen_rule(int row)
     return (struct mg_gen_rule_of){0};
 }
 
-static struct mg_gen_form vector_form(void)
-{
-    return (struct mg_gen_form){.reached = true, .vector = true};
-}
-
 static int64_t narrow(int64_t v, unsigned bytes)
 {
     return bytes == 4 ? (int32_t)(uint32_t)v : v;
@@ -108,9 +103,10 @@ static unsigned length(uint64_t v)
 {
     return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
-static uint32_t low_zeros(uint64_t v)
+/* Below it no lane adds a bit. */
+static uint32_t lowest_of(const struct mg_gen_form *f)
 {
-    return v ? (uint32_t)__builtin_ctzll(v) : MG_GEN_ZERO;
+    return MG_MIN(mg__gen_low_zeros((uint64_t)f->kx), mg__gen_low_zeros((uint64_t)f->ky));
 }
 static uint64_t ones(unsigned n)
 {
@@ -147,13 +143,13 @@ static bool masked(const struct mg_gen *g, struct mg_gen_form *f, uint64_t mask,
         mask = (uint32_t)mask;
     if (!apart(g, f, bytes, part, &most))
         return false;
-    f->zeros = length(mask) <= f->zeros ? MG_GEN_ZERO : MG_MAX(f->zeros, low_zeros(mask));
+    f->zeros = length(mask) <= f->zeros ? MG_GEN_ZERO : MG_MAX(f->zeros, mg__gen_low_zeros(mask));
     for (unsigned k = 0; k < 2; k++) {
         const struct part *other = &part[!k];
-        uint64_t bits = ones(length(part[k].most)) & ~ones(low_zeros((uint64_t)*part[k].k));
-        if (low_zeros((uint64_t)*other->k) < length(part[k].most) &&
-            length(other->most) > low_zeros((uint64_t)*part[k].k)) /* they have bits in common */
-            bits = ones(length(most)) & ~ones(MG_MIN(low_zeros((uint64_t)f->kx), low_zeros((uint64_t)f->ky)));
+        uint64_t bits = ones(length(part[k].most)) & ~ones(mg__gen_low_zeros((uint64_t)*part[k].k));
+        if (mg__gen_low_zeros((uint64_t)*other->k) < length(part[k].most) &&
+            length(other->most) > mg__gen_low_zeros((uint64_t)*part[k].k)) /* they have bits in common */
+            bits = ones(length(most)) & ~ones(lowest_of(f));
         if (!part[k].most || (mask & bits) == bits)
             continue;
         if (mask & bits)
@@ -173,7 +169,7 @@ static bool shifted_right(const struct mg_gen *g, struct mg_gen_form *f, uint64_
         return false;
     f->zeros = f->zeros == MG_GEN_ZERO ? MG_GEN_ZERO : f->zeros - (uint32_t)MG_MIN(by, f->zeros);
     for (unsigned k = 0; k < 2; k++) {
-        if (low_zeros((uint64_t)*part[k].k) >= by) {
+        if (mg__gen_low_zeros((uint64_t)*part[k].k) >= by) {
             *part[k].k >>= by;
             continue;
         }
@@ -195,7 +191,7 @@ static bool below(const struct mg_gen *g, const struct mg_engine_operand *o, str
         most = o->bytes == 4 ? (uint32_t)c : (uint64_t)c;
     else if (b.zeros != MG_GEN_ZERO || !parts_of(g, &b, part, &most))
         return false;
-    return length(most) <= MG_MIN(a.zeros, MG_MIN(low_zeros((uint64_t)a.kx), low_zeros((uint64_t)a.ky)));
+    return length(most) <= MG_MIN(a.zeros, lowest_of(&a));
 }
 
 /* Of a line that steps by a power of two, from bit `low` on, up to bit `high`: which rows end at bit `at`. */
@@ -210,13 +206,14 @@ unsigned mg__gen_rows_for(const struct mg_gen *g, const struct mg_engine_op *op,
     struct part part[2];
     uint64_t most;
     int64_t c, n;
-    for (unsigned k = 0; k < 2 && (r.rule == MG_RULE_AND || (r.rule && k == 0)); k++) {
+    const unsigned sides = r.rule == MG_RULE_AND ? 2 : r.rule == MG_RULE_SHR || r.rule == MG_RULE_FIELD ? 1 : 0;
+    for (unsigned k = 0; k < sides; k++) {
         struct mg_gen_form f = mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes);
         const unsigned bytes = op->in[k].bytes;
         if (mg__gen_uniform(f) || !apart(g, &f, bytes, part, &most) || (f.kx & (f.kx - 1)) ||
             !mg__gen_constant(g, op->in[!k].slot, r.rule == MG_RULE_AND ? bytes : 4, &c))
             continue;
-        const unsigned low = low_zeros((uint64_t)f.kx), high = length(most);
+        const unsigned low = mg__gen_low_zeros((uint64_t)f.kx), high = length(most);
         const uint64_t all = ones(high) & ~ones(low), some = (uint64_t)c & all;
         if (r.rule == MG_RULE_AND) /* ones below some bit, or above it */
             return rows_at(low, high, some & (uint64_t)1 << low ? length(some) : length(all & ~some));
@@ -251,27 +248,27 @@ static struct mg_gen_form by_rule(const struct mg_gen *g, const struct mg_engine
     case MG_RULE_MUL: case MG_RULE_MAD: case MG_RULE_WIDE: case MG_RULE_MADWIDE: {
         const bool second = mg__gen_uniform(in[1]);
         if (!second && !mg__gen_uniform(in[0]))
-            return vector_form();
+            return mg__gen_no_line();
         f = times(g, in[!second], op->in[second].slot, in[second].zeros, from, bytes, false, zero);
         return r.rule == MG_RULE_MAD || r.rule == MG_RULE_MADWIDE ? sum(f, in[2], false, bytes) : f;
     }
     case MG_RULE_SHL:
         return mg__gen_constant(g, op->in[1].slot, 4, &c) ? times(g, f, op->in[1].slot, 0, 4, bytes, true, false)
-                                                          : vector_form();
+                                                          : mg__gen_no_line();
     case MG_RULE_EXTEND:
         return f;
     case MG_RULE_AND:
         for (unsigned k = 0; k < 2; k++)
             if (mg__gen_constant(g, op->in[k].slot, bytes, &c) && masked(g, &in[!k], (uint64_t)c, bytes))
                 return in[!k];
-        return vector_form();
+        return mg__gen_no_line();
     case MG_RULE_OR:
         if (below(g, &op->in[1], in[1], in[0]) || below(g, &op->in[0], in[0], in[1]))
             return sum(in[0], in[1], false, bytes);
-        return vector_form();
+        return mg__gen_no_line();
     case MG_RULE_SHR:
         if (!mg__gen_constant(g, op->in[1].slot, 4, &c) || !shifted_right(g, &f, (uint32_t)c, bytes))
-            return vector_form();
+            return mg__gen_no_line();
         if (mg__gen_takes_sign(g, op, r) && !mg__gen_uniform(in[0]))
             f.zeros = MG_GEN_ZERO;
         return f;
@@ -279,7 +276,7 @@ static struct mg_gen_form by_rule(const struct mg_gen *g, const struct mg_engine
         return mg__gen_constant(g, op->in[1].slot, 4, &c) && mg__gen_constant(g, op->in[2].slot, 4, &n) &&
                        shifted_right(g, &f, (uint32_t)c & 255, bytes) && masked(g, &f, ones((uint32_t)n & 255), bytes)
                    ? f
-                   : vector_form();
+                   : mg__gen_no_line();
     default: /* KEEP */
         f.kx = narrow(f.kx, bytes);
         f.ky = narrow(f.ky, bytes);
@@ -303,7 +300,7 @@ struct mg_gen_form mg__gen_alu_form(const struct mg_gen *g, const struct mg_engi
     if (!vector && r.rule != MG_RULE_NONE && !(row->mode && op->mode != 0))
         f = by_rule(g, op, r, in, row->ret == MG_SEM_B64 ? 8 : 4);
     else if (!uniform)
-        return vector_form();
+        return mg__gen_no_line();
     if (uniform) /* whatever it is: of logic with what is not known the rules know nothing */
         f = (struct mg_gen_form){.reached = true, .zeros = f.vector ? 0 : f.zeros};
     return f;

@@ -313,6 +313,8 @@ static ALWAYS_INLINE struct mg_rows_shape *shape_of(struct mg_warp *w, struct mg
     if (s->counted)
         settle_shape(w->worker, r, s);
     learn_shape(s, n);
+    if (s == &r->shapes[r->current])
+        r->alike = 0;
     s->mask = mask;
     s->again = 0;
     s->looked = false;

@@ -8,11 +8,10 @@
 //
 // The kernels differ in what a launch takes: registers (__maxnreg__, with more values alive than fit), static shared memory,
 // named barriers.
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "../hardware/check.cuh"
 #include "config.h"
 
 template <int BARRIER>
@@ -100,21 +99,12 @@ static void add_all()
     kernels.push_back({kernel<32, 0, 16>, 16});
 }
 
-#define TRY(call)                                                                                          \
-    do {                                                                                                   \
-        cudaError_t error_ = (call);                                                                       \
-        if (error_ != cudaSuccess) {                                                                       \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_));     \
-            exit(1);                                                                                       \
-        }                                                                                                  \
-    } while (0)
-
 static const uint64_t first_seed = 20261121;
 
 static void prepare(const entry &k, const config &c)
 {
-    TRY(cudaFuncSetAttribute(k.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)c.dynamic));
-    TRY(cudaFuncSetAttribute(k.kernel, cudaFuncAttributePreferredSharedMemoryCarveout, c.carveout));
+    CHECK(cudaFuncSetAttribute(k.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)c.dynamic));
+    CHECK(cudaFuncSetAttribute(k.kernel, cudaFuncAttributePreferredSharedMemoryCarveout, c.carveout));
 }
 
 static void ask_attributes()
@@ -152,8 +142,8 @@ static int together(kernel_t k, unsigned threads, unsigned more)
     float *data = nullptr;
     int n = 0, blocks = 0, sms = 0;
     void *args[] = {&data, &n};
-    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, (int)threads, 0));
-    TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, (int)threads, 0));
+    CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     return outcome(cudaLaunchCooperativeKernel((const void *)k, dim3(blocks * sms + more), dim3(threads), args, 0, 0));
 }
 
@@ -214,7 +204,7 @@ static void ask_the_other_way(uint64_t seed, unsigned count)
     printf("\"potential\": [");
     for (size_t i = 0; i < kernels.size(); i++) {
         int grid = 0, block = 0;
-        TRY(cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernels[i].kernel, 0, 0));
+        CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernels[i].kernel, 0, 0));
         printf("%s%d, %d", i ? ", " : "", block, grid);
     }
     printf("],\n\"available\": [");
@@ -233,9 +223,9 @@ static int ask(unsigned count)
 {
     cudaDeviceProp p;
     int runtime = 0, driver = 0;
-    TRY(cudaGetDeviceProperties(&p, 0));
-    TRY(cudaRuntimeGetVersion(&runtime));
-    TRY(cudaDriverGetVersion(&driver));
+    CHECK(cudaGetDeviceProperties(&p, 0));
+    CHECK(cudaRuntimeGetVersion(&runtime));
+    CHECK(cudaDriverGetVersion(&driver));
     printf("{\"device\": \"%s\", \"cc\": %d, \"runtime\": %d, \"driver\": %d, \"memory\": %zu, \"l2\": %d,\n", p.name,
            p.major * 10 + p.minor, runtime, driver, p.totalGlobalMem, p.l2CacheSize);
     ask_attributes();
@@ -244,9 +234,9 @@ static int ask(unsigned count)
     std::vector<unsigned> fixed;
     for (size_t i = 0; i < kernels.size(); i++) {
         cudaFuncAttributes a;
-        TRY(cudaFuncGetAttributes(&a, kernels[i].kernel));
+        CHECK(cudaFuncGetAttributes(&a, kernels[i].kernel));
         const char *name;
-        TRY(cudaFuncGetName(&name, (const void *)kernels[i].kernel));
+        CHECK(cudaFuncGetName(&name, (const void *)kernels[i].kernel));
         fixed.push_back((unsigned)a.sharedSizeBytes);
         printf(" {\"name\": \"%s\", \"regs\": %d, \"static\": %zu, \"local\": %zu, \"max_threads\": %d, \"barriers\": %d}%s\n",
                name, a.numRegs, a.sharedSizeBytes, a.localSizeBytes, a.maxThreadsPerBlock, kernels[i].barriers,
@@ -263,7 +253,7 @@ static int ask(unsigned count)
         config c = config_next(&seed, (unsigned)kernels.size(), fixed.data(), (unsigned)p.sharedMemPerBlockOptin);
         int blocks = 0;
         prepare(kernels[c.kernel], c);
-        TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
+        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
         putchar("0123456789abcdefghijklmnopqrstuvwxyz"[blocks]);
     }
     printf("\"}\n");
@@ -275,10 +265,10 @@ static int launch(unsigned wanted)
     cudaDeviceProp p;
     std::vector<unsigned> fixed;
     std::vector<int> most;
-    TRY(cudaGetDeviceProperties(&p, 0));
+    CHECK(cudaGetDeviceProperties(&p, 0));
     for (const entry &k : kernels) {
         cudaFuncAttributes a;
-        TRY(cudaFuncGetAttributes(&a, k.kernel));
+        CHECK(cudaFuncGetAttributes(&a, k.kernel));
         fixed.push_back((unsigned)a.sharedSizeBytes);
         most.push_back(a.maxThreadsPerBlock);
     }
@@ -287,12 +277,12 @@ static int launch(unsigned wanted)
         config c = config_next(&seed, (unsigned)kernels.size(), fixed.data(), (unsigned)p.sharedMemPerBlockOptin);
         int blocks = 0;
         prepare(kernels[c.kernel], c);
-        TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
+        CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
         if (!blocks || (int)c.threads > most[c.kernel]) // launch bounds, of which the occupancy API takes no notice
             continue;
         kernels[c.kernel].kernel<<<264, c.threads, c.dynamic>>>(nullptr, 0);
-        TRY(cudaGetLastError());
-        TRY(cudaDeviceSynchronize());
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
         printf("%u\n", i);
         done++;
     }
