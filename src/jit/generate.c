@@ -31,7 +31,7 @@ static const char *const allocation[] = {"", "-grow-region-complexity-budget=300
 
 /* Code may be made while the process ends, when LLVM takes itself apart: that is waited for, and no more is made. It is
  * registered behind what LLVM has registered, and so comes first: LLVM makes some of its tables (of value types) with
- * the first code, so set_up has it make some. */
+ * the first code, so set_up has it make some. Set up it is by the program's own thread (mg_engine.prepare). */
 static void end_making(void)
 {
     if (getpid() != process) /* one that was forked off has nobody to wait for */
@@ -288,6 +288,8 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_eng
     pthread_mutex_lock(&setting_up);
     bool ready = set_up(reason);
     pthread_mutex_unlock(&setting_up);
+    if (!program)
+        return ready;
     pthread_mutex_lock(&makers[effort].lock);
     if (program->nops > MG_GEN_OPS) {
         *reason = "long";

@@ -65,9 +65,9 @@ static uint64_t mix_number(uint64_t h, uint64_t v)
 
 static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
 {
-    const int64_t fields[] = {op->kind,  op->effects, op->known,  op->dim,    op->row,           op->mode,
-                              op->guard, op->invert,  op->insn,   op->target, op->meet,          op->ntargets,
-                              op->falls, op->nin,     op->nout,   op->mem != NULL};
+    const int64_t fields[] = {op->kind,  op->effects, op->known, op->dim,        op->row,  op->mode,
+                              op->guard, op->invert,  op->insn,  op->target,     op->meet, op->ntargets,
+                              op->falls, op->nin,     op->nout,  op->mem != NULL};
     h = mix(h, fields, sizeof fields);
     for (unsigned k = 0; k < op->nin; k++)
         h = mix_number(h, (uint64_t)(uint32_t)op->in[k].slot << 8 | op->in[k].bytes);
@@ -251,6 +251,16 @@ static struct mg_engine_code *compile(void *self, const struct mg_engine_program
     return code;
 }
 
+/* LLVM is loaded and set up by the thread that runs the program: its own tables are taken down when the process ends,
+ * and only what is registered behind them can wait for code that is being made (generate.c). */
+static void prepare(void *self)
+{
+    mg_jit_generate *f = generator_of(self);
+    const char *reason;
+    if (f)
+        f(NULL, MG_ENGINE_THOROUGH, NULL, NULL, NULL, &reason, NULL);
+}
+
 static void release(void *self, struct mg_engine_code *code)
 {
     (void)self;
@@ -273,9 +283,13 @@ struct mg_engine *mg__jit_open(const struct mg_jit_options *options, const char 
     }
     j->options = *options;
     pthread_mutex_init(&j->lock, NULL);
-    j->engine = (struct mg_engine){
-        .self = j, .patient = options->patient, .effort = options->quick ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH,
-        .compile = compile, .release = release, .say = say};
+    j->engine = (struct mg_engine){.self = j,
+                                   .patient = options->patient,
+                                   .effort = options->quick ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH,
+                                   .compile = compile,
+                                   .prepare = prepare,
+                                   .release = release,
+                                   .say = say};
     return &j->engine;
 }
 

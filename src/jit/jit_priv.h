@@ -26,7 +26,7 @@ uint64_t mg__jit_processor(void); /* what this processor has, as a number */
 void mg__jit_key(const struct mg_engine_program *program, enum mg_engine_effort effort, uint64_t key[2]);
 
 /* The library that holds LLVM exports this: the bytes of a compiled kernel in *bytes (free them), or NULL and a reason.
- * `dump`: the text of the IR goes there, if not NULL. */
+ * `dump`: the text of the IR goes there, if not NULL. With `program` NULL LLVM is set up, and that is all. */
 typedef bool mg_jit_generate(const struct mg_engine_program *program, enum mg_engine_effort effort,
                              const uint64_t key[2], char **bytes, size_t *size, const char **reason,
                              struct mg_strbuf *dump);

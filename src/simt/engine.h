@@ -316,6 +316,9 @@ struct mg_engine {
      * looked for, and no reason is given. */
     struct mg_engine_code *(*compile)(void *self, const struct mg_engine_program *program, enum mg_engine_effort effort,
                                       bool kept, const char **reason);
+    /* Called before a thread makes code on its own: what has to be there once for all code. The process may not end
+     * while it is being set up. May be NULL. */
+    void (*prepare)(void *self);
     void (*release)(void *self, struct mg_engine_code *code);
     void (*say)(void *self, const char *kernel, const char *text); /* what became of a kernel; may be NULL */
 };

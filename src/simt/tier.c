@@ -116,6 +116,8 @@ static bool make_apart(const struct mg_engine *engine, struct mg_described *d)
     if (engine->due[MG_ENGINE_QUICK])
         return false;
     join_maker(d);
+    if (engine->prepare)
+        engine->prepare(engine->self);
     d->engine = engine;
     atomic_store(&d->due, UINT64_MAX);
     sigfillset(&all);

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -33,6 +34,29 @@ int main(int argc, char **argv)
         puts("ready"), fflush(stdout), longest<<<1, 64>>>(p, 1l << 40);
     cudaDeviceSynchronize();
     cudaFree(p);
+}
+"""
+
+# Its last launch is the one after which a kernel of 30 instructions is worth better code.
+ENDS = r"""
+#include <cstdio>
+__global__ void twice(float *o, const float *a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        o[i] = a[i * 2] * 2;
+}
+int main()
+{
+    enum { N = 65536 };
+    float *a, *b, one = 1;
+    cudaMalloc(&a, 8 * N);
+    cudaMalloc(&b, 4 * N);
+    cudaMemcpy(a, &one, 4, cudaMemcpyHostToDevice);
+    for (int i = 0; i < 300; i++)
+        twice<<<N / 256, 256>>>(b, a, N);
+    cudaMemcpy(&one, b, 4, cudaMemcpyDeviceToHost);
+    printf("%g\n", one);
 }
 """
 
@@ -73,6 +97,20 @@ class Ends(unittest.TestCase):
                              [("add(int*)", "MG_OK"), ("longest(int*, long)", "MG_ERR_TIMEOUT")])
             self.assertIn("the launch was ended by signal 2", data["errors"][0]["message"])
             os.remove(report)
+
+    def test_ends_while_code_is_made(self):
+        """Quick code is there from an earlier run, and better code is begun just before the process ends: that is waited for.
+        LLVM, which is loaded for it, must not be taken down meanwhile."""
+        ends = os.path.join(self.dir, "ends.cu")
+        with open(ends, "w") as file:
+            file.write(ENDS)
+        subprocess.run([NVCC, "-O3", "-arch=sm_90", "-o", "ends", "ends.cu"], cwd=self.dir, check=True)
+        cache = os.path.join(self.dir, "code")
+        for _ in range(12):
+            shutil.rmtree(cache, ignore_errors=True)
+            for engine in ("quick", ""): # by what the environment says, nothing: each in its turn
+                done = self.margay("run", "./ends", env={"MARGAY_CACHE": cache, "MARGAY_ENGINE": engine})
+                self.assertEqual((done.returncode, done.stdout), (0, "2\n"), done.stderr)
 
     def test_no_call_of_cuda(self):
         """What starts the program without our settings is the likely cause; one that launches nothing has another."""
