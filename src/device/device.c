@@ -2,6 +2,7 @@
  * what goes from them into the report.
  */
 #include "device/queue.h"
+#include "device/same.h"
 #include "device/timeline.h"
 
 #include "advise/advise.h"
@@ -47,6 +48,14 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
 static void on_advice(void *arg, const struct mg_report_advice *advice)
 {
     const struct mg_device *d = arg;
+    if (d->same) {
+        d->same->advised = true;
+        d->same->of_kernel = advice->seconds;
+        d->same->pages = advice->pages;
+        d->same->moves = mg__mem_moves(d->simt);
+        d->same->shared_static = advice->shared_static;
+        d->same->shared_dynamic = advice->shared_dynamic;
+    }
     mg__report_advice(d->options.report, advice);
 }
 
@@ -73,11 +82,11 @@ static void on_finding(void *arg, const struct mg_report_finding *finding)
 static enum mg_status draw(struct mg_device *d)
 {
     struct mg_observer observer;
-    if (!d->options.pictures)
-        return MG_OK;
     const void *all[] = {d->clock, d->check, d->time, d->model, d->advise};
     for (size_t i = 0; i < MG_COUNT(all); i++)
         d->others += all[i] != NULL;
+    if (!d->options.pictures)
+        return MG_OK;
     enum mg_status status = mg__pictures_create(&d->arch, on_picture, d, &d->pictures);
     if (status)
         return status;
@@ -94,7 +103,8 @@ static enum mg_status time_launches(struct mg_device *d)
     d->clock = d->options.host_clock ? NULL : mg__time_clock_create(&d->arch);
     d->time = mg__time_create(&d->arch);
     d->timeline = d->options.host_clock ? NULL : mg__timeline_create(&d->arch);
-    if (!d->time || ((!d->timeline || !d->clock) && !d->options.host_clock))
+    d->sames = mg__sames_create();
+    if (!d->time || !d->sames || ((!d->timeline || !d->clock) && !d->options.host_clock))
         return MG_ERR_NOMEM;
     struct mg_observer observer;
     enum mg_status status = MG_OK;
@@ -195,6 +205,7 @@ void mg__device_destroy(struct mg_device *d)
     mg__time_destroy(d->time);
     mg__time_clock_destroy(d->clock);
     mg__timeline_destroy(d->timeline);
+    mg__sames_destroy(d->sames);
     mg__pictures_destroy(d->pictures);
     mg__check_destroy(d->check);
     free(d);

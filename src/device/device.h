@@ -84,20 +84,25 @@ struct mg_device {
     struct mg_simt *simt;
     struct mg_check *check;
     struct mg_model *model;
-    struct mg_time_clock *clock; /* the first of the observers; NULL: kernels read the engine's clock */
-    struct mg_time *time;        /* the next; NULL: there is none */
+    struct mg_time_clock *clock;  /* the first of the observers; NULL: kernels read the engine's clock */
+    struct mg_time *time;         /* the next; NULL: there is none */
     struct mg_timeline *timeline; /* NULL: its clock is the host's */
     struct mg_advise *advise;
     struct mg_pictures *pictures;
-    unsigned others;          /* observers before that of pictures, which is left out where there is nothing to draw */
-    struct mg_engine *engine; /* that compiles; NULL: all is interpreted */
+    struct mg_sames *sames; /* NULL: no launch's time is asked for */
+    /* Observers before that of pictures, which is left out where there is nothing to draw; that of advice is the last
+     * of them, and left out where a launch is not looked at. */
+    unsigned others;
+    struct mg_engine *engine;               /* that compiles; NULL: all is interpreted */
     const struct mg_device_kernel *running; /* of the launch that is being recorded, and how long it took */
     double seconds;
+    struct mg_same *same; /* where what is said of it is kept; NULL: nowhere */
     struct mg_queue *queue;
     struct mg_streams *streams;
     _Atomic uint64_t limits[MG_DEVICE_LIMITS];
     MG_VEC(struct mg_device_module *) modules;
-    void *skin; /* the skin's own; nobody else touches it */
+    uint64_t nkernels; /* that there have been */
+    void *skin;        /* the skin's own; nobody else touches it */
 };
 /* The device copies its options; what they point to stays the caller's. */
 enum mg_status mg__device_create(const struct mg_device_options *options, struct mg_device **device,
@@ -160,6 +165,7 @@ struct mg_device_kernel {
     bool cluster_non_portable; /* more than 8 blocks are allowed */
     bool wanted;               /* its launches are recorded */
     bool reads_clock;          /* and the user is to know whose time that is */
+    uint64_t number;           /* no other kernel of the device has it, or had */
     struct mg_device_told {    /* lines that were warned of */
         char file[256];
         unsigned line;
@@ -198,7 +204,7 @@ struct mg_mark { /* one record of an event; it goes with its last user */
 struct mg_event {
     struct mg_event *next;
     struct mg_device *device;
-    unsigned flags;       /* the skin's */
+    unsigned flags; /* the skin's */
     bool timed;
     struct mg_mark *mark; /* the latest; NULL: never recorded */
 };

@@ -5,6 +5,7 @@
  */
 #include "advise/advise.h"
 #include "device/queue.h"
+#include "device/same.h"
 #include "device/timeline.h"
 #include "picture/picture.h"
 
@@ -123,15 +124,16 @@ static void note_clock(const struct mg_device *d)
                                "and no GPU's cycles; the other counts are a GPU's");
 }
 
-/* On the line of modelled time. */
+/* Whether how long it takes is looked at, if that is asked; and on the line of modelled time, if that has begun. */
 static void place(struct mg_device_taken *t)
 {
     const struct mg_device_kernel *k = t->kernel;
     const struct mg_device *d = k->module->device;
     const struct mg_device_launch *l = &t->asked;
-    if (!mg__timeline_is_on(d->timeline))
+    const bool on = mg__timeline_is_on(d->timeline);
+    if (!on && !(d->advise && t->watched))
         return;
-    const uint64_t facts[] = {(uint64_t)(uintptr_t)k,
+    const uint64_t facts[] = {k->number,
                               l->grid.x,
                               l->grid.y,
                               l->grid.z,
@@ -142,12 +144,15 @@ static void place(struct mg_device_taken *t)
                               l->cluster.x,
                               l->cluster.y,
                               l->cluster.z,
+                              l->cooperative,
                               mg__hash(t->params, k->info.param_size)};
+    t->same = mg__same_launch(d->sames, facts, sizeof(facts), &t->looked);
+    if (!on)
+        return;
     uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
     unsigned resident = mg__device_resident(k, l->block.x * l->block.y * l->block.z, l->shared);
     double share = (double)blocks / ((double)MG_MAX(resident, 1u) * d->arch.board->sm_count);
-    t->item =
-        mg__timeline_launch(d->timeline, l->order, mg__hash(facts, sizeof(facts)), MG_MIN(share, 1.0), &t->looked);
+    t->item = mg__timeline_launch(d->timeline, l->order, MG_MIN(share, 1.0));
 }
 
 static void free_taken(struct mg_device_taken *t)
@@ -194,17 +199,31 @@ enum mg_status mg__launch_take(struct mg_device_kernel *k, const struct mg_devic
     return MG_OK;
 }
 
+/* Whether what was said of the last one that was looked at holds for another such launch: not if pages of managed
+ * memory came with it, or have gone since. */
+static bool as_before(const struct mg_device *d, const struct mg_same *same)
+{
+    return same && same->advised && same->pages == 0 && same->moves == mg__mem_moves(d->simt);
+}
+
 /* Those of the clock and of times come first, that of pictures last; those between follow what is recorded. */
-static void choose_observers(const struct mg_device_taken *t)
+static void choose_observers(struct mg_device_taken *t)
 {
     const struct mg_device_kernel *k = t->kernel;
     const struct mg_device_launch *l = &t->asked;
     struct mg_device *d = k->module->device;
-    bool timed = d->time && (t->looked || (t->watched && (d->options.times || d->options.advise)));
     bool clocked = d->clock && k->reads_clock;
+    bool drawn =
+        d->pictures && t->watched && mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared);
+    bool advised = d->advise && t->watched;
+    if (advised)
+        t->looked |= d->options.times || clocked || drawn || !as_before(d, t->same);
+    bool timed = d->time && (t->looked || (t->watched && d->options.times));
     unsigned clocks = d->clock ? 1 : 0, times = clocks + (d->time ? 1 : 0), end = t->watched ? ~0u : times;
-    if (d->pictures && t->watched && !mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared))
+    if (d->pictures && t->watched && !drawn)
         end = d->others;
+    if (advised && !t->looked)
+        end = d->others - 1;
     mg__simt_observe_enable(d->simt, t->watched || timed || clocked);
     mg__simt_observe_range(d->simt, clocked ? 0 : timed ? clocks : times, end);
 }
@@ -281,6 +300,22 @@ bool mg__launch_turn(struct mg_device_taken *t, struct mg_queue *q, bool *moved,
     return true;
 }
 
+/* Of a launch that is advised and was not looked at. */
+static void advise_as_before(const struct mg_device_taken *t)
+{
+    const struct mg_device_kernel *k = t->kernel;
+    const struct mg_report_advice a = {.mangled = k->info.name,
+                                       .grid = t->asked.grid,
+                                       .block = t->asked.block,
+                                       .shared_static = t->same->shared_static,
+                                       .shared_dynamic = t->same->shared_dynamic,
+                                       .status = t->status,
+                                       .seconds = t->same->of_kernel,
+                                       .shorter = true,
+                                       .as_before = true};
+    mg__report_advice(k->module->device->options.report, &a);
+}
+
 /* The checks keep the order that the program states. A launch that rested may have waited for others beside it, in ways
  * that they do not follow: nothing is claimed of it and what went on meanwhile. */
 void mg__launch_end(struct mg_device_taken *t)
@@ -295,13 +330,18 @@ void mg__launch_end(struct mg_device_taken *t)
                         t->kernel->exact || t->kernel->assembled);
     d->running = t->kernel;
     d->seconds = t->seconds;
+    d->same = t->same;
     if (t->run)
         mg__simt_end(t->run);
-    if (t->item) {
-        double modelled = t->run && t->looked ? mg__time_result(d->time)->seconds : 0;
-        mg__timeline_ran(d->timeline, t->item, t->looked, modelled, MG_MAX(t->idle, 0.0));
-    }
+    const double modelled = t->looked ? t->run ? mg__time_result(d->time)->seconds : 0 : t->same ? t->same->seconds : 0;
+    if (t->same)
+        t->same->seconds = modelled;
+    if (t->item)
+        mg__timeline_ran(d->timeline, t->item, modelled, MG_MAX(t->idle, 0.0));
+    if (d->advise && t->watched && t->run && !t->looked)
+        advise_as_before(t);
     d->running = NULL;
+    d->same = NULL;
     mg__check_ends(d->check);
     if (t->rested)
         mg__check_host_waited(d->check, 0, true);

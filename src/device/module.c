@@ -323,6 +323,7 @@ enum mg_status mg__device_kernel(struct mg_device_module *m, const char *name, s
     k->module = m;
     k->simt = simt;
     k->carveout = -1;
+    k->number = m->device->nkernels++;
     mg__simt_kernel_info(simt, &k->info);
     k->name = mg__report_demangle(name);
     if (!k->name || !mg__vec_push(&m->kernels, k)) {

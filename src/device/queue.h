@@ -26,7 +26,8 @@ struct mg_device_taken {
     enum mg_status status;
     bool watched, rested;
     struct mg_timeline_item *item; /* NULL: it is on no line of modelled time */
-    bool looked;                   /* and how long it takes is looked at */
+    struct mg_same *same;          /* launches like it; NULL: none that anything is kept of */
+    bool looked;                   /* how long it takes is looked at, and what would make it faster */
     uint64_t began;
     double seconds;
     uint64_t useful, useful_before; /* of the queue, when its last turn ended, and when it began */

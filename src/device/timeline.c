@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 enum kind { LAUNCH, COPY, RECORD, BEHIND, WAIT_STREAM, WAIT_ALL, WAIT_MARK };
-enum { RUNNING = 64, KEYS = 4096, STREAMS = 256 };
+enum { RUNNING = 64, STREAMS = 256 };
 enum host {
 #define HOST(id, us, source) HOST_##id,
 #include "device/transfer.def"
@@ -32,19 +32,14 @@ static const struct {
 #include "device/transfer.def"
 };
 
-struct key { /* launches that are the same */
-    uint64_t key, times;
-    double seconds;
-};
 struct mg_timeline_item {
     struct mg_timeline_item *next;
     enum kind kind;
     struct mg_order order;
     struct mg_mark *mark;
-    size_t key; /* KEYS: none */
     double share, seconds, idle;
     enum mg_transfer what;
-    bool known, looked, waits, gone; /* gone: from the line, and still under way */
+    bool known, waits, gone; /* gone: from the line, and still under way */
 };
 struct mg_timeline {
     pthread_mutex_t lock;
@@ -63,7 +58,6 @@ struct mg_timeline {
         double begin, end, share;
     } running[RUNNING];
     unsigned at;
-    MG_VEC(struct key) keys;
 };
 
 struct mg_timeline *mg__timeline_create(const struct mg_arch *arch)
@@ -97,7 +91,6 @@ void mg__timeline_destroy(struct mg_timeline *l)
     while (l->first)
         drop_first(l);
     mg__vec_free(&l->streams);
-    mg__vec_free(&l->keys);
     pthread_mutex_destroy(&l->lock);
     free(l);
 }
@@ -186,11 +179,6 @@ static double copy_seconds(const struct mg_timeline *l, const struct mg_timeline
 
 static void put_launch(struct mg_timeline *l, struct mg_timeline_item *i)
 {
-    struct key *k = i->key < l->keys.count ? &l->keys.at[i->key] : NULL;
-    if (k && i->looked)
-        k->seconds = i->seconds;
-    else if (k)
-        i->seconds = k->seconds;
     double given = passes(l, HOST_LAUNCH_CALL), before = ready(l, &i->order);
     double at = MG_MAX(given, before > 0 ? before + host_us[HOST_GAP] * 1e-6 : 0);
     at = place(l, at, i->share, i->seconds + i->idle);
@@ -282,41 +270,24 @@ static void give(struct mg_timeline *l, enum kind kind, const struct mg_order *o
     pthread_mutex_unlock(&l->lock);
 }
 
-/* The entry of such launches; KEYS: there is no room for more. */
-static size_t find_key(struct mg_timeline *l, uint64_t key)
+struct mg_timeline_item *mg__timeline_launch(struct mg_timeline *l, struct mg_order order, double share)
 {
-    for (size_t i = l->keys.count; i-- > 0;)
-        if (l->keys.at[i].key == key)
-            return i;
-    const struct key k = {.key = key};
-    return l->keys.count < KEYS && mg__vec_push(&l->keys, k) ? l->keys.count - 1 : KEYS;
-}
-
-struct mg_timeline_item *mg__timeline_launch(struct mg_timeline *l, struct mg_order order, uint64_t key, double share,
-                                             bool *look)
-{
-    *look = false;
     if (!mg__timeline_is_on(l))
         return NULL;
     pthread_mutex_lock(&l->lock);
     struct mg_timeline_item *i = add(l, LAUNCH, &order);
-    if (i) {
+    if (i)
         i->share = share;
-        i->key = find_key(l, key);
-        uint64_t times = i->key < KEYS ? ++l->keys.at[i->key].times : 1;
-        *look = !(times & (times - 1));
-    }
     pthread_mutex_unlock(&l->lock);
     return i;
 }
 
-void mg__timeline_ran(struct mg_timeline *l, struct mg_timeline_item *i, bool looked, double seconds, double idle)
+void mg__timeline_ran(struct mg_timeline *l, struct mg_timeline_item *i, double seconds, double idle)
 {
     if (!i)
         return;
     pthread_mutex_lock(&l->lock);
     i->known = true;
-    i->looked = looked;
     i->seconds = seconds;
     i->idle = idle;
     if (i->gone)

@@ -24,14 +24,10 @@ struct mg_timeline_item;
 struct mg_timeline *mg__timeline_create(const struct mg_arch *arch); /* NULL: out of memory */
 void mg__timeline_destroy(struct mg_timeline *line);
 bool mg__timeline_is_on(struct mg_timeline *line); /* it has begun */
-/* A launch is given. NULL: the line has not begun. Launches that are the same to the last parameter (`key`) are taken
- * to be as long as the one before, and looked at again the second, fourth, eighth … time: *look. `share`: of the
- * device. */
-struct mg_timeline_item *mg__timeline_launch(struct mg_timeline *line, struct mg_order order, uint64_t key,
-                                             double share, bool *look);
-/* It is over, and took so long; `looked`: as the model has it. `idle`: and so long it waited for the host or others. */
-void mg__timeline_ran(struct mg_timeline *line, struct mg_timeline_item *item, bool looked, double seconds,
-                      double idle);
+/* A launch is given. NULL: the line has not begun. `share`: of the device. */
+struct mg_timeline_item *mg__timeline_launch(struct mg_timeline *line, struct mg_order order, double share);
+/* It is over, and took so long. `idle`: and so long it waited for the host or others. */
+void mg__timeline_ran(struct mg_timeline *line, struct mg_timeline_item *item, double seconds, double idle);
 /* `waits`: the call returns when it is over. */
 void mg__timeline_copy(struct mg_timeline *line, struct mg_order order, enum mg_transfer what, uint64_t bytes,
                        bool waits);

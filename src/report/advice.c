@@ -115,7 +115,8 @@ static bool shorter(const struct mg_report_advice *a, struct mg_strbuf *out)
     return mg__strbuf_append(out, "{", 1) && text(out, "mangled", a->mangled) && dim3(out, "grid", a->grid) &&
            dim3(out, "block", a->block) && whole(out, "shared_static", a->shared_static) &&
            whole(out, "shared_dynamic", a->shared_dynamic) && text(out, "status", mg_status_name(a->status)) &&
-           real(out, "seconds", a->seconds) && real(out, "pages_seconds", a->pages) && mg__strbuf_append(out, "}", 1);
+           real(out, "seconds", a->seconds) && real(out, "pages_seconds", a->pages) &&
+           (!a->as_before || mg__strbuf_printf(out, ", \"looked_at\": 0")) && mg__strbuf_append(out, "}", 1);
 }
 
 bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *out)

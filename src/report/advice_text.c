@@ -419,6 +419,8 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
         ok = plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
     if (ok && row->launches > 1)
         ok = mg__strbuf_printf(out, ", the longest of %llu launches", (unsigned long long)row->launches);
+    if (ok && row->looked < row->launches)
+        ok = mg__strbuf_printf(out, " (%llu looked at: docs/advise.md)", (unsigned long long)row->looked);
     char time[MG_DURATION];
     mg__layout_duration(time, a->seconds);
     ok = ok && mg__strbuf_printf(out, ", estimate %s", time);

@@ -250,6 +250,7 @@ enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
     }
     const uint64_t launches = MG_MAX(whole(root, "launches"), UINT64_C(1)); /* a row read back has its number, … */
     row->launches += launches;
+    row->looked += json_object_get(root, "looked_at") ? MG_MIN(whole(root, "looked_at"), launches) : launches;
     const bool row_read = json_object_get(root, "all_seconds") != NULL;
     const double pages = real(root, row_read ? "all_pages_seconds" : "pages_seconds");
     row->all += row_read ? real(root, "all_seconds") : seconds * (double)launches + pages;
@@ -281,9 +282,10 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
         const struct mg_advice_row *row = a->at.at[i];
         if (!row->json || row->json[0] != '{' || row->json[1] == '}')
             continue;
-        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, \"all_seconds\": %.17g, \"all_pages_seconds\": %.17g, %s",
-                               first ? "\n" : ",\n", (unsigned long long)row->launches, row->all, row->pages,
-                               row->json + 1);
+        ok = mg__strbuf_printf(
+            out, "%s{\"launches\": %llu, \"looked_at\": %llu, \"all_seconds\": %.17g, \"all_pages_seconds\": %.17g, %s",
+            first ? "\n" : ",\n", (unsigned long long)row->launches, (unsigned long long)row->looked, row->all,
+            row->pages, row->json + 1);
         first = false;
     }
     return ok && mg__strbuf_append(out, "]", 1);

@@ -164,7 +164,7 @@ bool mg__kernel_is_called(const char *kernel, const char *name, size_t n); /* it
 /* ---- advice: of launches of one kernel in one shape, the one that is estimated to take longest ---- */
 struct mg_advice_row {
     struct mg_report_advice advice; /* once it is read: no string of it is NULL */
-    uint64_t launches;
+    uint64_t launches, looked; /* how many there were, and how many of them were looked at */
     double all, pages; /* seconds of all of them; of these, for pages of managed memory */
     char *json;
 };

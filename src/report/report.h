@@ -190,6 +190,8 @@ struct mg_report_advice {
     /* It takes no longer than one before of the same kernel and shape, which stands for it: nothing else is said than
      * which kernel, in which shape, how it ended, `seconds` and `pages`. */
     bool shorter;
+    bool as_before; /* with `shorter`: it is the same as a launch before, to its last argument, and was not looked at:
+                       `seconds` are that one's */
 };
 
 struct mg_report_device {

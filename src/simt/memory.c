@@ -36,6 +36,7 @@ struct mg_memory {
                                 for each 4 KB costs some programs more than their kernels do */
     MG_VEC(struct mg_block_of_memory) live; /* by address */
     uint64_t changes;                       /* of what a snapshot holds */
+    _Atomic uint64_t moves;                 /* of managed memory, by the host */
     MG_VEC(struct mg_pages *) gone;         /* of freed memory: a launch under way may have a snapshot with them */
     struct mg_simt *peers[MG_MAX_PEERS];    /* whose memory our launches may touch, too */
     size_t npeers;
@@ -232,10 +233,16 @@ enum mg_status mg__mem_managed(struct mg_simt *simt, uint64_t address)
             b->pages->first = first;
             b->pages->n = n;
             simt->memory->changes++;
+            simt->memory->moves++;
         }
     }
     pthread_mutex_unlock(&simt->lock);
     return status;
+}
+
+uint64_t mg__mem_moves(const struct mg_simt *simt)
+{
+    return simt->memory->moves;
 }
 
 void mg__mem_move(struct mg_simt *simt, uint64_t address, uint64_t size, bool here)
@@ -244,6 +251,7 @@ void mg__mem_move(struct mg_simt *simt, uint64_t address, uint64_t size, bool he
     const struct mg_block_of_memory *b = block_at(simt->memory, address);
     struct mg_pages *p = b ? b->pages : NULL;
     if (size && p) {
+        simt->memory->moves++;
         const uint64_t from = address / MG_PAGES_PIECE - p->first;
         const uint64_t end = MG_MIN((address + size - 1) / MG_PAGES_PIECE - p->first + 1, p->n);
         for (uint64_t k = from; k < end; k++)

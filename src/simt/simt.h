@@ -71,6 +71,7 @@ enum mg_status mg__mem_managed(struct mg_simt *simt, uint64_t address);
 /* These bytes, of one allocation, are with the device from now on, or with the host. Nothing, of memory that is not
  * managed. */
 void mg__mem_move(struct mg_simt *simt, uint64_t address, uint64_t size, bool here);
+uint64_t mg__mem_moves(const struct mg_simt *simt); /* how often either has been said */
 /* The allocation's memory becomes part of a file that other processes can map, what lies beside it in the same pieces,
  * too: where it is there, and where the file's memory ends; the page behind that is whoever's who asks. Nothing may be
  * at work on it meanwhile. */

@@ -18,10 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N (1024 * 1024) /* floats of the one-dimensional kernels: large enough to fill a device */
-#define W 1024          /* rows and columns of the two-dimensional ones */
-#define M 512           /* of products, whose sums have 64 terms */
-#define NEAR (N / 8 - 1) /* indices of what the second cache has: where all blocks go, it is the accesses that count */
+#define N (1024 * 1024)  /* floats of the one-dimensional kernels: large enough to fill a device */
+#define W 1024           /* rows and columns of the two-dimensional ones */
+#define M 512            /* of products, whose sums have 64 terms */
+#define NEAR (N / 8 - 1) /* indices of what the second cache has: where all blocks go, it is the accesses that count \
+                          */
 
 /* ---- nothing to do ---- */
 
@@ -91,9 +92,9 @@ int main(int argc, char **argv)
     cudaFuncSetAttribute(three_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 72 * 1024);
     dim3 tile(32, 8), grid(W / 32, W / 32), t16(16, 16), g16(W / 16, W / 16), gm(M / 16, M / 16);
 
-#define RUN(name, ...)                  \
-    if (wanted(argc, argv, #name)) {    \
-        name __VA_ARGS__;               \
+#define RUN(name, ...)               \
+    if (wanted(argc, argv, #name)) { \
+        name __VA_ARGS__;            \
     }
     RUN(vector_add, <<<N / 256, 256>>>(out, a, b))
     RUN(vector_scale4, <<<N / 4 / 256, 256>>>((float4 *)out, (float4 *)a))
@@ -221,6 +222,15 @@ int main(int argc, char **argv)
     cudaMallocManaged(&managed, 2 * bytes);
     memset(managed, 0, 2 * bytes);
     RUN(pages_of_host, <<<N / 256, 256>>>(managed, managed + N))
+    for (int k = 0; argc > 1 && k < 16; k++)
+        if (wanted(argc, argv, "pages_between")) { /* they are the host's again */
+#if CUDART_VERSION >= 13000
+            cudaMemPrefetchAsync(managed, bytes, {cudaMemLocationTypeHost, 0}, 0, 0);
+#else
+            cudaMemPrefetchAsync(managed, bytes, cudaCpuDeviceId, 0);
+#endif
+            vector_add<<<2, 256>>>(out, managed, b);
+        }
     cudaFree(managed);
     cudaMallocManaged(&managed, 2 * bytes);
     memset(managed, 0, 2 * bytes);
@@ -243,6 +253,9 @@ int main(int argc, char **argv)
     for (int k = 0; argc > 1 && k < 200; k++)
         if (wanted(argc, argv, "many_launches"))
             vector_add<<<1 + k % 2, 256>>>(out, a, b);
+    for (int k = 0; argc > 1 && k < 20; k++)
+        if (wanted(argc, argv, "other_arguments"))
+            vector_add<<<2, 256>>>(out + 512 * k, a, b);
     if (argc > 1 && wanted(argc, argv, "out_of_bounds"))
         out_of_bounds<<<4, 64>>>(out);
     cudaError_t error = cudaDeviceSynchronize();

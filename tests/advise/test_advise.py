@@ -190,7 +190,7 @@ def test_text():
     table = run(args=[program, "many_launches"]).stderr.decode()
     page = run("--full", args=[program, "many_launches"]).stderr.decode()
     every = re.search(r" ([\d.]+ [um]s)  .*  2 blocks of 256, 100 launches\n", table)
-    check(every and re.search(rf"grid 2, block 256, the longest of 100 launches, estimate [\d.]+ us \(all: {every.group(1)}\)\n", page),
+    check(every and re.search(rf"grid 2, block 256, the longest of 100 launches \(7 looked at: docs/advise.md\), estimate [\d.]+ us \(all: {every.group(1)}\)\n", page),
           f"launches of one shape: {table}{page[:300]}")
     done = run("--kernel", "no_such_name", args=[program, "matmul_naive"])
     check(done.stderr.startswith(b"margay: no kernel whose name matches --kernel 'no_such_name' was launched\n  hint: ") and
@@ -199,6 +199,12 @@ def test_text():
     check([bare(a["kernel"]) for a in only["advice"]] == ["transpose_naive", "transpose_shared"], "--kernel and --launches")
     many = report(args=[program, "many_launches"])
     check([a["launches"] for a in many["advice"]] == [100, 100] and len(many["launches"]) == 200, "launches of two shapes")
+    check([a["looked_at"] for a in many["advice"]] == [7, 7], "launches that are the same, by powers of two")
+    check(len({json.dumps(l["metrics"]) for l in many["launches"]}) == 2, "counts of launches that are the same")
+    many = report(args=[program, "other_arguments"])
+    check([(a["launches"], a["looked_at"]) for a in many["advice"]] == [(20, 20)], "launches with arguments of their own")
+    many = report(args=[program, "pages_between"])
+    check([(a["launches"], a["looked_at"]) for a in many["advice"]] == [(16, 16)], "launches whose pages are elsewhere each time")
     done = run(args=[program, "out_of_bounds"], expect=1)
     check(b"Fix the failure first" in done.stderr and b"out_of_bounds(float*)" in done.stderr, "a launch that fails")
     check(b"it failed" in done.stderr, "the table says that it failed")

@@ -1,5 +1,6 @@
-/* test_timeline.c - the line of modelled time: streams, room, events, copies, launches that are alike, late ends. */
+/* test_timeline.c - the line of modelled time: streams, room, events, copies, late ends; launches that are the same. */
 #include "device/queue.h"
+#include "device/same.h"
 #include "device/timeline.h"
 
 #include <setjmp.h>
@@ -19,18 +20,16 @@ static struct mg_mark *record(struct mg_timeline *l, struct mg_order order)
     return m;
 }
 
-static struct mg_timeline_item *begin(struct mg_timeline *l, struct mg_order order, uint64_t key, double share)
+static struct mg_timeline_item *begin(struct mg_timeline *l, struct mg_order order, double share)
 {
-    bool look;
-    struct mg_timeline_item *i = mg__timeline_launch(l, order, key, share, &look);
+    struct mg_timeline_item *i = mg__timeline_launch(l, order, share);
     assert_non_null(i);
     return i;
 }
 
 static void run(struct mg_timeline *l, struct mg_order order, double share, double seconds)
 {
-    static uint64_t key = 1000;
-    mg__timeline_ran(l, begin(l, order, key++, share), true, seconds, 0);
+    mg__timeline_ran(l, begin(l, order, share), seconds, 0);
 }
 
 /* Seconds from one to the other; both are given back. */
@@ -52,11 +51,9 @@ static void about(double value, double seconds)
 static struct mg_timeline *make(void)
 {
     struct mg_timeline *l = mg__timeline_create(mg_arch_find(90));
-    bool look = true;
     assert_non_null(l);
     assert_false(mg__timeline_is_on(l));
-    assert_null(mg__timeline_launch(l, none, 1, 1, &look)); /* nobody has asked for a time */
-    assert_false(look);
+    assert_null(mg__timeline_launch(l, none, 1)); /* nobody has asked for a time */
     return l;
 }
 
@@ -139,20 +136,30 @@ static void copies(void **state)
     mg__timeline_destroy(l);
 }
 
-/* Looked at the first, second, fourth … time; between, as long as the one before. */
-static void alike(void **state)
+/* Looked at the first, second, fourth … time, those of other facts by themselves; beyond the most that there is room
+ * for, always. */
+static void same(void **state)
 {
     (void)state;
-    struct mg_timeline *l = make();
-    struct mg_mark *from = record(l, b);
+    struct mg_sames *all = mg__sames_create();
+    const uint64_t facts[] = {7, 8};
+    struct mg_same *first = NULL;
+    bool look;
     for (unsigned i = 1; i <= 8; i++) {
-        bool look;
-        struct mg_timeline_item *item = mg__timeline_launch(l, b, 7, 1, &look);
+        struct mg_same *s = mg__same_launch(all, facts, sizeof(facts), &look);
         assert_int_equal(look, i == 1 || i == 2 || i == 4 || i == 8);
-        mg__timeline_ran(l, item, look, look ? i : 0, 0);
+        first = first ? first : s;
+        assert_ptr_equal(s, first);
     }
-    about(between(l, from, record(l, b)), 1 + 2 + 2 + 4 * 4 + 8); /* 1 2 2 4 4 4 4 8 */
-    mg__timeline_destroy(l);
+    for (uint64_t k = 0; k < 5000; k++) {
+        assert_ptr_not_equal(mg__same_launch(all, &k, sizeof(k), &look), first);
+        assert_true(look);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        assert_null(mg__same_launch(all, &(uint64_t){4999}, sizeof(uint64_t), &look));
+        assert_true(look);
+    }
+    mg__sames_destroy(all);
 }
 
 /* Launches end in any order, and one that never does is nothing to those that do not wait for it. */
@@ -161,17 +168,17 @@ static void late(void **state)
     (void)state;
     struct mg_timeline *l = make();
     struct mg_mark *from = record(l, b);
-    struct mg_timeline_item *first = begin(l, b, 1, 0.1), *second = begin(l, c, 2, 0.1), *third = begin(l, b, 3, 0.1);
+    struct mg_timeline_item *first = begin(l, b, 0.1), *second = begin(l, c, 0.1), *third = begin(l, b, 0.1);
     struct mg_mark *to = record(l, b);
-    mg__timeline_ran(l, third, true, 1, 0);
-    mg__timeline_ran(l, second, true, 5, 0);
-    mg__timeline_ran(l, first, true, 2, 1); /* and one second of waiting */
+    mg__timeline_ran(l, third, 1, 0);
+    mg__timeline_ran(l, second, 5, 0);
+    mg__timeline_ran(l, first, 2, 1); /* and one second of waiting */
     about(between(l, from, to), 4);
     from = record(l, b);
-    struct mg_timeline_item *endless = begin(l, c, 4, 0.1);
+    struct mg_timeline_item *endless = begin(l, c, 0.1);
     run(l, b, 0.1, 1);
     about(between(l, from, record(l, b)), 1);
-    mg__timeline_ran(l, endless, true, 1, 0);
+    mg__timeline_ran(l, endless, 1, 0);
     mg__timeline_destroy(l);
 }
 
@@ -199,8 +206,8 @@ static void many_streams(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(streams), cmocka_unit_test(events), cmocka_unit_test(copies),
-                                       cmocka_unit_test(alike), cmocka_unit_test(late),
-                                       cmocka_unit_test(many_streams)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(streams), cmocka_unit_test(events),
+                                       cmocka_unit_test(copies),  cmocka_unit_test(same),
+                                       cmocka_unit_test(late),    cmocka_unit_test(many_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
