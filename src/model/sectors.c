@@ -188,8 +188,8 @@ static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, 
     unsigned each = MG_MAX(width >> u.sector, 1u);
 #ifdef __x86_64__
     if (mask & (mask - 1) && mg__isa() >= 3) {
-        uint32_t found = mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address)
-                                        : distinct_of_addresses(u.sector, mask, address);
+        uint32_t found =
+            mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address) : distinct_of_addresses(u.sector, mask, address);
         if (found)
             return found * each;
     }
@@ -253,6 +253,45 @@ row_contended(struct units u, uint32_t mask, const uint32_t offset[32], uint32_t
     return _mm512_mask_test_epi32_mask(in_low, _mm512_conflict_epi32(low), ones) |
            _mm512_mask_test_epi32_mask(in_high, _mm512_conflict_epi32(high), ones) | (in_high & among(high, low));
 }
+
+/* The slots of 8 lanes, of whose addresses the lower 32 bits tell. */
+MG_AVX2_INLINE __m256i slots_of_eight(struct units u, __m256i at, uint32_t origin)
+{
+    const __m256i three = _mm256_set1_epi32(3), fifth = _mm256_set1_epi32(16),
+                  line = _mm256_srl_epi32(_mm256_sub_epi32(at, _mm256_set1_epi32((int)origin)),
+                                          _mm_cvtsi32_si128((int)u.line));
+    __m256i row = _mm256_xor_si256(_mm256_xor_si256(line, _mm256_srli_epi32(line, 2)), _mm256_srli_epi32(line, 5));
+    row = _mm256_xor_si256(row, _mm256_cmpeq_epi32(_mm256_and_si256(line, fifth), fifth));
+    row = _mm256_sll_epi32(_mm256_and_si256(row, three), _mm_cvtsi32_si128((int)u.line - WORD_SHIFT));
+    return _mm256_add_epi32(
+        row, _mm256_and_si256(_mm256_srli_epi32(at, WORD_SHIFT), _mm256_set1_epi32((1 << (u.line - WORD_SHIFT)) - 1)));
+}
+
+/* Which lanes have a slot that one before them has, and the slots of all, an idle lane's one of its own. */
+MG_AVX2_INLINE uint32_t slots_again(__m256i of[4], uint32_t mask, uint8_t slot[32])
+{
+    __m256i half[2], again[2],
+        own = _mm256_setr_epi32(SLOTS, SLOTS + 1, SLOTS + 2, SLOTS + 3, SLOTS + 4, SLOTS + 5, SLOTS + 6, SLOTS + 7);
+    for (unsigned k = 0; k < 4; k++, own = _mm256_add_epi32(own, _mm256_set1_epi32(8)))
+        of[k] = _mm256_blendv_epi8(own, of[k], mg__lanes_of(mask, 8 * k));
+    for (unsigned k = 0; k < 2; k++)
+        half[k] = _mm256_permute4x64_epi64(_mm256_packus_epi32(of[2 * k], of[2 * k + 1]), 0xd8);
+    mg__again_halves(half, again);
+    _mm256_storeu_si256((void *)slot, _mm256_permute4x64_epi64(_mm256_packus_epi16(half[0], half[1]), 0xd8));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(_mm256_packs_epi16(again[0], again[1]), 0xd8));
+}
+
+MG_AVX2 static bool row_contended_avx2(struct units u, uint32_t mask, const uint32_t offset[32], uint32_t base,
+                                       uint32_t origin)
+{
+    __m256i of[4];
+    uint8_t slot[32];
+    for (unsigned k = 0; k < 4; k++)
+        of[k] = slots_of_eight(
+            u, _mm256_add_epi32(_mm256_loadu_si256((const void *)(offset + 8 * k)), _mm256_set1_epi32((int)base)),
+            origin);
+    return slots_again(of, mask, slot) != 0;
+}
 #endif
 
 uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32], uint64_t base,
@@ -260,7 +299,8 @@ uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const u
 {
 #ifdef __x86_64__
     /* The lower 32 bits tell: a slot hangs on fewer. */
-    if (mg__isa() >= 4 && !row_contended(units_of(arch), mask, offset, (uint32_t)base, (uint32_t)origin))
+    if (mg__isa() >= 3 && !(mg__isa() >= 4 ? row_contended : row_contended_avx2)(units_of(arch), mask, offset,
+                                                                                 (uint32_t)base, (uint32_t)origin))
         return mg__model_row_sectors(arch, mask, offset);
 #endif
     (void)arch, (void)mask, (void)offset, (void)base, (void)origin;
@@ -277,6 +317,18 @@ __attribute__((target("avx512f"))) static uint32_t lanes_at_avx512(const uint64_
         same |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_srli_epi64(_mm512_loadu_si512(address + k), shift), is) << k;
     return same;
 }
+
+MG_AVX2 static uint32_t lanes_at_avx2(const uint64_t address[32], unsigned shift, uint64_t unit)
+{
+    const __m256i is = _mm256_set1_epi64x((long long)unit);
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
+    uint32_t same = 0;
+    for (unsigned k = 0; k < 32; k += 4) {
+        const __m256i at = _mm256_srl_epi64(_mm256_loadu_si256((const void *)(address + k)), by);
+        same |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(at, is))) << k;
+    }
+    return same;
+}
 #endif
 
 uint32_t mg__model_lanes_at(const uint64_t address[32], unsigned shift, uint64_t unit)
@@ -284,6 +336,8 @@ uint32_t mg__model_lanes_at(const uint64_t address[32], unsigned shift, uint64_t
 #ifdef __x86_64__
     if (mg__isa() >= 4)
         return lanes_at_avx512(address, shift, unit);
+    if (mg__isa() >= 3)
+        return lanes_at_avx2(address, shift, unit);
 #endif
     uint32_t same = 0;
     for (unsigned i = 0; i < 32; i++)
@@ -341,6 +395,19 @@ slots_avx512(struct units u, uint32_t mask, const uint64_t address[32], uint64_t
                               (among(half[1], half[0]) & mask >> 16))
                        << 16);
 }
+
+MG_AVX2 static uint32_t slots_avx2(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin,
+                                   uint8_t slot[32])
+{
+    __m256i of[4];
+    for (unsigned k = 0; k < 4; k++) {
+        const __m256 low = _mm256_loadu_ps((const float *)(const void *)(address + 8 * k)),
+                     high = _mm256_loadu_ps((const float *)(const void *)(address + 8 * k + 4));
+        const __m256i at = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88)); /* the lower halves */
+        of[k] = slots_of_eight(u, _mm256_permute4x64_epi64(at, 0xd8), (uint32_t)origin);
+    }
+    return slots_again(of, mask, slot);
+}
 #endif
 
 static void find_slots(struct contended *c, uint32_t mask, uint64_t origin, uint8_t slot[32])
@@ -348,6 +415,10 @@ static void find_slots(struct contended *c, uint32_t mask, uint64_t origin, uint
 #ifdef __x86_64__
     if (mg__isa() >= 4) {
         c->later = slots_avx512(c->u, mask, c->address, origin, slot);
+        return;
+    }
+    if (mg__isa() >= 3) {
+        c->later = slots_avx2(c->u, mask, c->address, origin, slot);
         return;
     }
 #endif
