@@ -185,9 +185,16 @@ int mg__cudart_missing(const char *name)
 }
 
 /* ---- devices ---- */
+static void note_end(void)
+{
+    atomic_store(&mg__cudart.ending, true);
+}
+
 static int begin_process(void)
 {
     struct mg_diag diag;
+    if (atexit(note_end))
+        return cudaErrorMemoryAllocation;
     enum mg_status status = mg__device_process(&mg__cudart.process, &diag);
     if (status) {
         mg__cudart_tell(NULL, &diag);
@@ -214,7 +221,7 @@ int mg__cudart_begin(void)
     }
     if (c->pid != (int)getpid())
         return cudaErrorInitializationError; /* a child of fork has no device, as with CUDA */
-    return c->init_error;
+    return atomic_load_explicit(&c->ended, memory_order_relaxed) ? cudaErrorCudartUnloading : c->init_error;
 }
 
 struct mg_device_options mg__cudart_options(unsigned number)
@@ -301,7 +308,7 @@ int mg__cudart_done(int error)
     mg__cudart_end_if_asked();
     if (mg__cudart_driver)
         return error;
-    if (error && error != cudaErrorNotReady) {
+    if (error && error != cudaErrorNotReady && error != cudaErrorCudartUnloading) {
         last_error = error;
         mg__cudart_failed(error, name_of(error));
     }
@@ -318,10 +325,12 @@ __attribute__((destructor)) static void finish(void)
     if (!atomic_load(&mg__cudart.ready) || !p->report || mg__cudart.pid != (int)getpid())
         return;
     mg__cudart_guard_down();
-    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;) {
-        mg__queue_finish(d->device);
+    atomic_store(&mg__cudart.ended, true);
+    const bool calm = mg__cudart_calm();
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
         mg__check_ended(d->device->check);
-    }
+    if (!calm) /* the launch that does not end writes there */
+        return;
     mg__report_close(p->report);
     p->report = NULL;
 }

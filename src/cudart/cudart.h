@@ -56,6 +56,9 @@ struct cudart {
     atomic_int ready; /* 0 before, 1 after the environment was read */
     int init_error;
     int pid;
+    atomic_bool ending;     /* the process is: of kernels that are gone nothing is said any more */
+    atomic_bool ended;      /* and so is the report: other threads may not know it yet */
+    atomic_uint launching;  /* threads in the midst of a launch */
     unsigned version;       /* of the API that the program was built for: 12 or 13 */
     _Atomic unsigned first; /* the device of threads that have chosen none */
     struct mg_device_process process;
@@ -248,6 +251,9 @@ struct cudart_request {
 int mg__cudart_launch(const void *handle, const struct cudart_request *request);
 /* In the stream of the call, whatever the request names; not captured. */
 int mg__cudart_launch_now(const void *handle, const struct cudart_request *request);
+/* All that devices were given is over, and no other thread is in the midst of a launch. False: one still is, as long as
+ * one may wait for it. */
+bool mg__cudart_calm(void);
 /* What a configuration with attributes asks for; those that are not here are hints for scheduling and caches. */
 struct cudart_request mg__cudart_request(const struct cu_launch_config *config, void **args);
 

@@ -6,6 +6,8 @@
  *
  * A launch that has not ended when it returns (device/queue.h) does so later, on whatever thread: mg__cudart_ended.
  */
+#include <unistd.h>
+
 #include "cudart/graph.h"
 
 static int error_of(const struct mg_device_outcome *outcome)
@@ -75,7 +77,22 @@ void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const
         atomic_compare_exchange_strong(&d->pending, &none, error);
 }
 
-int mg__cudart_launch_now(const void *handle, const struct cudart_request *r)
+static _Thread_local unsigned launching; /* of mg__cudart.launching: a host function may launch, or end the process */
+
+bool mg__cudart_calm(void)
+{
+    enum { MOST = 10000 }; /* milliseconds */
+    for (unsigned i = 0; i < MOST; i++) {
+        for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+            mg__queue_finish(d->device);
+        if (atomic_load(&mg__cudart.launching) == launching)
+            return true;
+        usleep(1000);
+    }
+    return false;
+}
+
+static int launch(const void *handle, const struct cudart_request *r)
 {
     struct cudart_device *here = mg__cudart_call.device;
     struct mg_device_kernel *kernel;
@@ -94,6 +111,16 @@ int mg__cudart_launch_now(const void *handle, const struct cudart_request *r)
                                        .order = mg__cudart_call.order};
     mg__queue_launch(kernel, &l, false, &outcome);
     return outcome.pending ? 0 : result(here, kernel, &outcome);
+}
+
+int mg__cudart_launch_now(const void *handle, const struct cudart_request *r)
+{
+    launching++;
+    atomic_fetch_add(&mg__cudart.launching, 1);
+    const int error = atomic_load(&mg__cudart.ended) ? cudaErrorCudartUnloading : launch(handle, r);
+    atomic_fetch_sub(&mg__cudart.launching, 1);
+    launching--;
+    return error;
 }
 
 int mg__cudart_launch(const void *handle, const struct cudart_request *r)

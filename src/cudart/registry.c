@@ -186,10 +186,11 @@ void mg____cudaUnregisterFatBinary(void **handle)
     if (!module)
         return;
     mg__cudart_guard_down();
-    for (struct cudart_device *d = NULL; mg__cudart.pid == (int)getpid() && (d = mg__cudart_next(d)) != NULL;)
-        mg__queue_finish(d->device);
     mg__cudart_lock();
-    module->gone = true;
+    module->gone = true; /* other threads launch none of its kernels from here on … */
+    mg__cudart_unlock();
+    const bool ours = mg__cudart.pid == (int)getpid(), calm = ours && mg__cudart_calm(); /* … and have launched */
+    mg__cudart_lock();
     for (size_t i = 0; i < module->funcs.count; i++) {
         memset(module->funcs.at[i]->on, 0, sizeof(module->funcs.at[i]->on));
         if (map_get(&registry.funcs, module->funcs.at[i]->host) == module->funcs.at[i])
@@ -198,9 +199,8 @@ void mg____cudaUnregisterFatBinary(void **handle)
     for (size_t i = 0; i < module->vars.count; i++)
         if (map_get(&registry.vars, module->vars.at[i]->host) == module->vars.at[i])
             map_put(&registry.vars, module->vars.at[i]->host, NULL);
-    if (mg__cudart.pid == (int)getpid())
-        for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
-            unload(module, d);
+    for (struct cudart_device *d = NULL; calm && (d = mg__cudart_next(d)) != NULL;)
+        unload(module, d);
     mg__cudart_unlock();
 }
 
@@ -464,7 +464,9 @@ int mg__cudart_func_find(const void *handle, struct cudart_device *device, struc
         return cudaErrorInvalidDeviceFunction;
     mg__cudart_lock();
     struct cudart_func *func = func_of(handle);
-    if (!func || func->module->gone)
+    if ((!func || func->module->gone) && atomic_load(&mg__cudart.ending))
+        error = cudaErrorCudartUnloading;
+    else if (!func || func->module->gone)
         error = cudaErrorInvalidResourceHandle; /* as CUDA 13 answers for an address that is no kernel's */
     else if (func->module->only && func->module->only != device)
         error = cudaErrorInvalidResourceHandle;

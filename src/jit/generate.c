@@ -43,18 +43,25 @@ static void end_making(void)
         pthread_mutex_unlock(&makers[k].lock);
 }
 
-/* Code of an empty function. */
+/* Code of a function that calls one with a library's name, and of whose operations one takes an operand from memory
+ * while it overwrites another that is used again: of all that LLVM has tables for when it first meets it these are the
+ * ones that are taken down when the process ends (tests/diff/test_ending.c). */
 static bool make_first(const struct maker *by)
 {
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("first", by->context);
-    LLVMTypeRef nothing = LLVMFunctionType(LLVMVoidTypeInContext(by->context), NULL, 0, false);
+    LLVMTypeRef whole = LLVMInt32TypeInContext(by->context), pointer = LLVMPointerTypeInContext(by->context, 0);
+    LLVMTypeRef of_one = LLVMFunctionType(whole, &whole, 1, false),
+                of_two = LLVMFunctionType(whole, (LLVMTypeRef[]){whole, pointer}, 2, false);
+    LLVMValueRef abs = LLVMAddFunction(module, "abs", of_one), first = LLVMAddFunction(module, "first", of_two);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(by->context);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(by->machine);
     LLVMMemoryBufferRef object = NULL;
     LLVMSetModuleDataLayout(module, layout);
-    LLVMPositionBuilderAtEnd(
-        b, LLVMAppendBasicBlockInContext(by->context, LLVMAddFunction(module, "first", nothing), "entry"));
-    LLVMBuildRetVoid(b);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(by->context, first, "entry"));
+    LLVMValueRef x = LLVMGetParam(first, 0),
+                 sum = LLVMBuildAdd(b, x, LLVMBuildLoad2(b, whole, LLVMGetParam(first, 1), ""), "");
+    LLVMValueRef product = LLVMBuildMul(b, sum, x, "");
+    LLVMBuildRet(b, LLVMBuildCall2(b, of_one, abs, &product, 1, ""));
     const bool good = !LLVMTargetMachineEmitToMemoryBuffer(by->machine, module, LLVMObjectFile, NULL, &object);
     if (object)
         LLVMDisposeMemoryBuffer(object);

@@ -61,6 +61,26 @@ int main()
 """
 
 
+# A thread of the program goes on launching while the process ends.
+LAUNCHING = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+__global__ void add(int *p) { p[blockIdx.x * 64 + threadIdx.x] += 1; }
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 2048);
+    cudaMemset(p, 0, 2048);
+    std::thread([p] { for (;;) add<<<8, 64>>>(p); }).detach();
+    usleep(20000);
+    puts("ended");
+    exit(0);
+}
+"""
+
+
 class Ends(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -111,6 +131,15 @@ class Ends(unittest.TestCase):
             for engine in ("quick", ""): # by what the environment says, nothing: each in its turn
                 done = self.margay("run", "./ends", env={"MARGAY_CACHE": cache, "MARGAY_ENGINE": engine})
                 self.assertEqual((done.returncode, done.stdout), (0, "2\n"), done.stderr)
+
+    def test_ends_while_a_thread_launches(self):
+        with open(os.path.join(self.dir, "launching.cu"), "w") as file:
+            file.write(LAUNCHING)
+        for cudart in ("shared", "static"):
+            subprocess.run([NVCC, "-arch=sm_90", "--cudart", cudart, "-o", "launching", "launching.cu"], cwd=self.dir, check=True)
+            for command in ("run", "profile", "check") * 4:
+                done = self.margay(command, "--engine", "interp", "./launching")
+                self.assertEqual((done.returncode, done.stdout), (0, "ended\n"), done.stderr)
 
     def test_no_call_of_cuda(self):
         """What starts the program without our settings is the likely cause; one that launches nothing has another."""
