@@ -64,9 +64,8 @@ struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct
         if (i > index &&
             (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
             break;
-        if (i == index ||
-            (access_op(o) && mg__gen_same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
-             (!found || (mg__gen_may_be_found(o) && o->kind == op->kind)))) {
+        if (i == index || (access_op(o) && mg__gen_same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD &&
+                           site.nmembers < 256 && (!found || (mg__gen_may_be_found(o) && o->kind == op->kind)))) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
@@ -143,8 +142,8 @@ LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *gr
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  number = mg__gen_c32(g, group->site);
     if (g->mask || places(site) > 1) {
-        LLVMValueRef which = g->mask ? of_mask(g, site->found ? MG_ENGINE_FEW_MASKS : MG_ENGINE_MASKS)
-                                     : place_of(g, l->at, site->bytes);
+        LLVMValueRef which =
+            g->mask ? of_mask(g, site->found ? MG_ENGINE_FEW_MASKS : MG_ENGINE_MASKS) : place_of(g, l->at, site->bytes);
         LLVMValueRef by_bytes = LLVMBuildMul(g->b, which, mg__gen_c32(g, sizeof(struct mg_engine_record)), "");
         by_bytes = LLVMBuildZExt(g->b, by_bytes, g->i64, "");
         rec = LLVMBuildInBoundsGEP2(g->b, g->i8, rec, &by_bytes, 1, "");
@@ -329,7 +328,7 @@ static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
 
 /* An element as a register holds it. */
 LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,
-                                unsigned bytes)
+                                 unsigned bytes)
 {
     LLVMTypeRef type = vector ? LLVMVectorType(mg__gen_int(g, bytes), 32) : mg__gen_int(g, bytes);
     if (m->width == bytes)
@@ -356,6 +355,105 @@ static bool is_one_row(const struct mg_gen *g, const struct mg_engine_mem *m, co
     return g->row < 32 && rows_lie(g, m, f) && !f->dy && f->ky == f->kx * (int64_t)g->row;
 }
 
+/* Elements of a lane that are smaller than a register's lie in one number, from its lowest bits up: so many bytes; 0:
+ * they do not, or are no such number. */
+static unsigned packed_in(const struct mg_engine_mem *m)
+{
+    const unsigned bytes = m->width * m->vec;
+    return m->vec > 1 && m->width < 4 && (bytes == 4 || bytes == 8) ? bytes : 0;
+}
+
+/* Four words a lane, where a vector holds eight: of 128 words in one go LLVM makes moves of single ones, four times as
+ * many, and takes seven times as long to. */
+static bool by_eights(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l)
+{
+    return m->vec == 4 && m->width == 4 && !g->masks && !l->on && g->row >= 8;
+}
+
+static void eight_ptrs(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef ptr[4])
+{
+    for (unsigned k = 0; k < 4; k++) {
+        LLVMValueRef at = mg__gen_c64(g, 16 * from + 32 * k);
+        ptr[k] = LLVMBuildGEP2(g->b, g->i8, row, &at, 1, "");
+    }
+}
+
+static const int halves[2][8] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}},
+                 words[2][8] = {{0, 8, 1, 9, 4, 12, 5, 13}, {2, 10, 3, 11, 6, 14, 7, 15}},
+                 pairs[2][8] = {{0, 1, 8, 9, 4, 5, 12, 13}, {2, 3, 10, 11, 6, 7, 14, 15}};
+
+/* Within each half of a vector: four of four words, turned. */
+static void turn_words(struct mg_gen *g, LLVMValueRef x[4])
+{
+    LLVMValueRef a[2], b[2];
+    for (unsigned k = 0; k < 2; k++) {
+        a[k] = shuffle(g, x[0], x[1], words[k], 8);
+        b[k] = shuffle(g, x[2], x[3], words[k], 8);
+    }
+    for (unsigned k = 0; k < 4; k++)
+        x[k] = shuffle(g, a[k / 2], b[k / 2], pairs[k % 2], 8);
+}
+
+/* The four words of eight lanes from `from` on, by word. */
+static void load_eight(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef x[4])
+{
+    LLVMTypeRef eight = LLVMVectorType(g->i32, 8);
+    LLVMValueRef ptr[4], two[4];
+    eight_ptrs(g, row, from, ptr);
+    for (unsigned k = 0; k < 4; k++)
+        two[k] = mg__gen_load(g, eight, ptr[k], 4);
+    for (unsigned k = 0; k < 4; k++)
+        x[k] = shuffle(g, two[k / 2], two[k / 2 + 2], halves[k % 2], 8);
+    turn_words(g, x);
+}
+
+static void store_eight(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef x[4])
+{
+    LLVMValueRef ptr[4];
+    eight_ptrs(g, row, from, ptr);
+    turn_words(g, x);
+    for (unsigned k = 0; k < 4; k++)
+        mg__gen_store(g, shuffle(g, x[k % 2 * 2], x[k % 2 * 2 + 1], halves[k / 2], 8), ptr[k], 4);
+}
+
+/* Of a row, by word. */
+static void load_row_by_eights(struct mg_gen *g, LLVMValueRef row, LLVMValueRef x[4])
+{
+    LLVMValueRef piece[4][4], eight[4];
+    for (unsigned k = 0; k < g->row / 8; k++) {
+        load_eight(g, row, 8 * k, eight);
+        for (unsigned v = 0; v < 4; v++)
+            piece[v][k] = eight[v];
+    }
+    for (unsigned v = 0; v < 4; v++)
+        x[v] = mg__gen_concat(g, piece[v], g->row / 8);
+}
+
+/* A row's elements `v` of lanes. */
+static LLVMValueRef element_of(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef row, unsigned v)
+{
+    LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, m->width), g->row);
+    int index[32];
+    if (m->vec == 1)
+        return row;
+    if (packed_in(m)) {
+        LLVMValueRef by = LLVMConstInt(mg__gen_int(g, packed_in(m)), 8 * m->width * v, 0);
+        return LLVMBuildTrunc(g->b, v ? LLVMBuildLShr(g->b, row, mg__gen_splat(g, by, g->row), "") : row, type, "");
+    }
+    for (unsigned x = 0; x < g->row; x++)
+        index[x] = (int)(x * m->vec + v);
+    return shuffle(g, row, NULL, index, g->row);
+}
+
+/* A row of lanes, all of their elements. */
+static LLVMValueRef load_row(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l, unsigned y,
+                             int lie)
+{
+    const unsigned packed = packed_in(m), vec = packed ? 1 : m->vec;
+    LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, packed ? packed : m->width), g->row * vec);
+    return row_of(g, true, type, NULL, mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, vec, lie);
+}
+
 static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
@@ -365,13 +463,16 @@ static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const 
     bool uniform = mg__gen_uniform(*f);
     const int lie = rows_lie(g, m, f);
     bool whole = lie != 0, same = !f->dx && f->kx == 0 && rows <= 8;
-    LLVMValueRef row[32] = {0}, got[8] = {0};
+    LLVMValueRef row[32] = {0}, got[8] = {0}, four[32][4];
+    const bool eights = by_eights(g, m, l);
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
-        row[y] = again ? row[0]
-                       : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, mg__gen_row_ptr(g, l, y, 0),
-                                m->width,
-                                l->on, y, m->vec, lie);
+        if (again && eights)
+            memcpy(four[y], four[0], sizeof(four[y]));
+        else if (eights)
+            load_row_by_eights(g, mg__gen_row_ptr(g, l, y, 0), four[y]);
+        else
+            row[y] = again ? row[0] : load_row(g, m, l, y, lie);
     }
     for (unsigned v = 0; v < m->vec; v++) {
         const unsigned bytes = op->out[v].bytes;
@@ -384,17 +485,14 @@ static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const 
             continue;
         }
         for (unsigned y = 0; y < rows && (whole || same); y++) {
-            int index[32];
-            for (unsigned x = 0; x < g->row; x++)
-                index[x] = (int)(x * m->vec + v);
             LLVMValueRef from = same ? place_of_row(g, l, y, v * m->width) : NULL;
-            piece[y] = same         ? mg__gen_splat(g, mg__gen_load(g, one, from, m->width), g->row)
-                       : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
-                                    : row[y];
+            piece[y] = same     ? mg__gen_splat(g, mg__gen_load(g, one, from, m->width), g->row)
+                       : eights ? four[y][v]
+                                : element_of(g, m, row[y], v);
         }
-        got[v] = whole || same ? mg__gen_concat(g, piece, rows)
-                               : mg__gen_scattered(g, true, vector, NULL, mg__gen_lane_ptrs(g, l, v * m->width),
-                                                   m->width, l->on);
+        got[v] = whole || same
+                     ? mg__gen_concat(g, piece, rows)
+                     : mg__gen_scattered(g, true, vector, NULL, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
         got[v] = mg__gen_to_register(g, m, got[v], true, bytes);
     }
     for (unsigned v = 0; v < m->vec; v++)
@@ -418,6 +516,39 @@ static LLVMValueRef interleaved(struct mg_gen *g, LLVMValueRef *x, unsigned vec,
     for (unsigned i = 0; i < 4 * n; i++)
         index[i] = (int)(i / 4 * 2 + i % 2 + i % 4 / 2 * 2 * n);
     return shuffle(g, pair[0], pair[1], index, 4 * n);
+}
+
+/* The elements of each lane as one number. */
+static LLVMValueRef packed(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef *x)
+{
+    LLVMTypeRef one = mg__gen_int(g, packed_in(m)), type = LLVMVectorType(one, 32);
+    LLVMValueRef all = LLVMBuildZExt(g->b, x[0], type, "");
+    for (unsigned v = 1; v < m->vec; v++) {
+        LLVMValueRef by = mg__gen_splat(g, LLVMConstInt(one, 8 * m->width * v, 0), 32);
+        all = LLVMBuildOr(g->b, all, LLVMBuildShl(g->b, LLVMBuildZExt(g->b, x[v], type, ""), by, ""), "");
+    }
+    return all;
+}
+
+/* Row y of lanes, all of their elements; `whole`: as packed makes them, else NULL. */
+static void store_row(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l, LLVMValueRef *x,
+                      LLVMValueRef whole, unsigned y)
+{
+    LLVMValueRef ptr = mg__gen_row_ptr(g, l, y, 0);
+    if (by_eights(g, m, l)) {
+        for (unsigned k = y * g->row; k < (y + 1) * g->row; k += 8) {
+            LLVMValueRef eight[4];
+            for (unsigned v = 0; v < 4; v++)
+                eight[v] = mg__gen_part_of(g, x[v], k, 8);
+            store_eight(g, ptr, k - y * g->row, eight);
+        }
+        return;
+    }
+    const unsigned vec = whole ? 1 : m->vec;
+    LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, whole ? packed_in(m) : m->width), g->row * vec);
+    LLVMValueRef row =
+        whole ? mg__gen_part_of(g, whole, y * g->row, g->row) : interleaved(g, x, m->vec, y * g->row, g->row);
+    row_of(g, false, type, row, ptr, m->width, l->on, y, vec, 1);
 }
 
 static void store_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
@@ -454,9 +585,9 @@ static void store_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const
         if (!whole)
             mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
+    LLVMValueRef whole_lanes = together && packed_in(m) ? packed(g, m, all) : NULL;
     for (unsigned y = 0; y < rows && together; y++)
-        row_of(g, false, LLVMVectorType(one, g->row * m->vec), interleaved(g, all, m->vec, y * g->row, g->row),
-               mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, m->vec, 1);
+        store_row(g, m, l, all, whole_lanes, y);
 }
 
 static void by_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l,
@@ -486,7 +617,7 @@ void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const s
  * fetched while this one works. A store that waits for its line also holds up loads from places a multiple of 4 KB
  * away, which the processor takes for the same at first. Iterations of a tight loop are left to the processor. */
 void mg__gen_fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
-                        struct mg_gen_line *l)
+                         struct mg_gen_line *l)
 {
     const struct mg_gen_form *f = &l->address.form;
     const char *name = "llvm.prefetch";
