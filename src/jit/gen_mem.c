@@ -191,14 +191,6 @@ LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *gr
     return rec;
 }
 
-static LLVMValueRef shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, const int *index, unsigned n)
-{
-    LLVMValueRef mask[512];
-    for (unsigned i = 0; i < n; i++)
-        mask[i] = index[i] < 0 ? LLVMGetPoison(g->i32) : mg__gen_c32(g, (uint32_t)index[i]);
-    return LLVMBuildShuffleVector(g->b, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)), LLVMConstVector(mask, n), "");
-}
-
 LLVMValueRef mg__gen_concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
 {
     int index[32];
@@ -207,7 +199,7 @@ LLVMValueRef mg__gen_concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
         for (unsigned i = 0; i < 2 * each && i < 32; i++)
             index[i] = (int)i;
         for (unsigned k = 0; k < n / 2; k++)
-            piece[k] = shuffle(g, piece[2 * k], piece[2 * k + 1], index, 2 * each);
+            piece[k] = mg__gen_shuffle(g, piece[2 * k], piece[2 * k + 1], index, 2 * each);
     }
     return piece[0];
 }
@@ -217,7 +209,7 @@ LLVMValueRef mg__gen_part_of(struct mg_gen *g, LLVMValueRef v, unsigned from, un
     int index[32];
     for (unsigned i = 0; i < n; i++)
         index[i] = (int)(from + i);
-    return shuffle(g, v, NULL, index, n);
+    return mg__gen_shuffle(g, v, NULL, index, n);
 }
 
 LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n)
@@ -227,7 +219,7 @@ LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n)
         return LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), 1)), v, mg__gen_c32(g, 0), "");
     LLVMValueRef one =
         LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), n)), v, mg__gen_c32(g, 0), "");
-    return shuffle(g, one, NULL, zero, n);
+    return mg__gen_shuffle(g, one, NULL, zero, n);
 }
 
 LLVMValueRef mg__gen_row_ptr(struct mg_gen *g, const struct mg_gen_line *l, unsigned y, uint64_t more)
@@ -289,7 +281,7 @@ static LLVMValueRef turned(struct mg_gen *g, LLVMValueRef v)
     int index[32];
     for (unsigned i = 0; i < n; i++)
         index[i] = (int)(n - 1 - i);
-    return shuffle(g, v, NULL, index, n);
+    return mg__gen_shuffle(g, v, NULL, index, n);
 }
 
 /* A row of lanes, `vec` elements each, one behind the other from `ptr` on. */
@@ -308,7 +300,7 @@ static LLVMValueRef row_up(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
     const char *name = load ? "llvm.masked.load" : "llvm.masked.store";
     LLVMTypeRef types[2] = {type, g->ptr};
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2),
-                 some = shuffle(g, on, NULL, index, g->row * vec);
+                 some = mg__gen_shuffle(g, on, NULL, index, g->row * vec);
     LLVMValueRef in[4] = {ptr, mg__gen_c32(g, align), some, LLVMGetPoison(type)},
                  out[4] = {value, ptr, mg__gen_c32(g, align), some};
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? in : out, 4, "");
@@ -355,101 +347,11 @@ static bool is_one_row(const struct mg_gen *g, const struct mg_engine_mem *m, co
     return g->row < 32 && rows_lie(g, m, f) && !f->dy && f->ky == f->kx * (int64_t)g->row;
 }
 
-/* Elements of a lane that are smaller than a register's lie in one number, from its lowest bits up: so many bytes; 0:
- * they do not, or are no such number. */
-static unsigned packed_in(const struct mg_engine_mem *m)
-{
-    const unsigned bytes = m->width * m->vec;
-    return m->vec > 1 && m->width < 4 && (bytes == 4 || bytes == 8) ? bytes : 0;
-}
-
-/* Four words a lane, where a vector holds eight: of 128 words in one go LLVM makes moves of single ones, four times as
- * many, and takes seven times as long to. */
-static bool by_eights(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l)
-{
-    return m->vec == 4 && m->width == 4 && !g->masks && !l->on && g->row >= 8;
-}
-
-static void eight_ptrs(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef ptr[4])
-{
-    for (unsigned k = 0; k < 4; k++) {
-        LLVMValueRef at = mg__gen_c64(g, 16 * from + 32 * k);
-        ptr[k] = LLVMBuildGEP2(g->b, g->i8, row, &at, 1, "");
-    }
-}
-
-static const int halves[2][8] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}},
-                 words[2][8] = {{0, 8, 1, 9, 4, 12, 5, 13}, {2, 10, 3, 11, 6, 14, 7, 15}},
-                 pairs[2][8] = {{0, 1, 8, 9, 4, 5, 12, 13}, {2, 3, 10, 11, 6, 7, 14, 15}};
-
-/* Within each half of a vector: four of four words, turned. */
-static void turn_words(struct mg_gen *g, LLVMValueRef x[4])
-{
-    LLVMValueRef a[2], b[2];
-    for (unsigned k = 0; k < 2; k++) {
-        a[k] = shuffle(g, x[0], x[1], words[k], 8);
-        b[k] = shuffle(g, x[2], x[3], words[k], 8);
-    }
-    for (unsigned k = 0; k < 4; k++)
-        x[k] = shuffle(g, a[k / 2], b[k / 2], pairs[k % 2], 8);
-}
-
-/* The four words of eight lanes from `from` on, by word. */
-static void load_eight(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef x[4])
-{
-    LLVMTypeRef eight = LLVMVectorType(g->i32, 8);
-    LLVMValueRef ptr[4], two[4];
-    eight_ptrs(g, row, from, ptr);
-    for (unsigned k = 0; k < 4; k++)
-        two[k] = mg__gen_load(g, eight, ptr[k], 4);
-    for (unsigned k = 0; k < 4; k++)
-        x[k] = shuffle(g, two[k / 2], two[k / 2 + 2], halves[k % 2], 8);
-    turn_words(g, x);
-}
-
-static void store_eight(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef x[4])
-{
-    LLVMValueRef ptr[4];
-    eight_ptrs(g, row, from, ptr);
-    turn_words(g, x);
-    for (unsigned k = 0; k < 4; k++)
-        mg__gen_store(g, shuffle(g, x[k % 2 * 2], x[k % 2 * 2 + 1], halves[k / 2], 8), ptr[k], 4);
-}
-
-/* Of a row, by word. */
-static void load_row_by_eights(struct mg_gen *g, LLVMValueRef row, LLVMValueRef x[4])
-{
-    LLVMValueRef piece[4][4], eight[4];
-    for (unsigned k = 0; k < g->row / 8; k++) {
-        load_eight(g, row, 8 * k, eight);
-        for (unsigned v = 0; v < 4; v++)
-            piece[v][k] = eight[v];
-    }
-    for (unsigned v = 0; v < 4; v++)
-        x[v] = mg__gen_concat(g, piece[v], g->row / 8);
-}
-
-/* A row's elements `v` of lanes. */
-static LLVMValueRef element_of(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef row, unsigned v)
-{
-    LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, m->width), g->row);
-    int index[32];
-    if (m->vec == 1)
-        return row;
-    if (packed_in(m)) {
-        LLVMValueRef by = LLVMConstInt(mg__gen_int(g, packed_in(m)), 8 * m->width * v, 0);
-        return LLVMBuildTrunc(g->b, v ? LLVMBuildLShr(g->b, row, mg__gen_splat(g, by, g->row), "") : row, type, "");
-    }
-    for (unsigned x = 0; x < g->row; x++)
-        index[x] = (int)(x * m->vec + v);
-    return shuffle(g, row, NULL, index, g->row);
-}
-
 /* A row of lanes, all of their elements. */
 static LLVMValueRef load_row(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l, unsigned y,
                              int lie)
 {
-    const unsigned packed = packed_in(m), vec = packed ? 1 : m->vec;
+    const unsigned packed = mg__gen_packed_in(m), vec = packed ? 1 : m->vec;
     LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, packed ? packed : m->width), g->row * vec);
     return row_of(g, true, type, NULL, mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, vec, lie);
 }
@@ -464,13 +366,13 @@ static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const 
     const int lie = rows_lie(g, m, f);
     bool whole = lie != 0, same = !f->dx && f->kx == 0 && rows <= 8;
     LLVMValueRef row[32] = {0}, got[8] = {0}, four[32][4];
-    const bool eights = by_eights(g, m, l);
+    const bool eights = mg__gen_by_eights(g, m, l);
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
         if (again && eights)
             memcpy(four[y], four[0], sizeof(four[y]));
         else if (eights)
-            load_row_by_eights(g, mg__gen_row_ptr(g, l, y, 0), four[y]);
+            mg__gen_load_eights(g, mg__gen_row_ptr(g, l, y, 0), four[y]);
         else
             row[y] = again ? row[0] : load_row(g, m, l, y, lie);
     }
@@ -488,7 +390,7 @@ static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const 
             LLVMValueRef from = same ? place_of_row(g, l, y, v * m->width) : NULL;
             piece[y] = same     ? mg__gen_splat(g, mg__gen_load(g, one, from, m->width), g->row)
                        : eights ? four[y][v]
-                                : element_of(g, m, row[y], v);
+                                : mg__gen_element(g, m, row[y], v);
         }
         got[v] = whole || same
                      ? mg__gen_concat(g, piece, rows)
@@ -501,53 +403,19 @@ static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const 
                           uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
 }
 
-/* Lane after lane of two or four vectors, `n` elements of each from `from` on. */
-static LLVMValueRef interleaved(struct mg_gen *g, LLVMValueRef *x, unsigned vec, unsigned from, unsigned n)
-{
-    int index[128];
-    LLVMValueRef pair[2];
-    for (unsigned k = 0; k < vec; k += 2) {
-        for (unsigned i = 0; i < 2 * n; i++)
-            index[i] = (int)(from + i / 2 + i % 2 * 32);
-        pair[k / 2] = shuffle(g, x[k], x[k + 1], index, 2 * n);
-    }
-    if (vec == 2)
-        return pair[0];
-    for (unsigned i = 0; i < 4 * n; i++)
-        index[i] = (int)(i / 4 * 2 + i % 2 + i % 4 / 2 * 2 * n);
-    return shuffle(g, pair[0], pair[1], index, 4 * n);
-}
-
-/* The elements of each lane as one number. */
-static LLVMValueRef packed(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef *x)
-{
-    LLVMTypeRef one = mg__gen_int(g, packed_in(m)), type = LLVMVectorType(one, 32);
-    LLVMValueRef all = LLVMBuildZExt(g->b, x[0], type, "");
-    for (unsigned v = 1; v < m->vec; v++) {
-        LLVMValueRef by = mg__gen_splat(g, LLVMConstInt(one, 8 * m->width * v, 0), 32);
-        all = LLVMBuildOr(g->b, all, LLVMBuildShl(g->b, LLVMBuildZExt(g->b, x[v], type, ""), by, ""), "");
-    }
-    return all;
-}
-
 /* Row y of lanes, all of their elements; `whole`: as packed makes them, else NULL. */
 static void store_row(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l, LLVMValueRef *x,
                       LLVMValueRef whole, unsigned y)
 {
     LLVMValueRef ptr = mg__gen_row_ptr(g, l, y, 0);
-    if (by_eights(g, m, l)) {
-        for (unsigned k = y * g->row; k < (y + 1) * g->row; k += 8) {
-            LLVMValueRef eight[4];
-            for (unsigned v = 0; v < 4; v++)
-                eight[v] = mg__gen_part_of(g, x[v], k, 8);
-            store_eight(g, ptr, k - y * g->row, eight);
-        }
+    if (mg__gen_by_eights(g, m, l)) {
+        mg__gen_store_eights(g, ptr, y * g->row, x);
         return;
     }
     const unsigned vec = whole ? 1 : m->vec;
-    LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, whole ? packed_in(m) : m->width), g->row * vec);
+    LLVMTypeRef type = LLVMVectorType(mg__gen_int(g, whole ? mg__gen_packed_in(m) : m->width), g->row * vec);
     LLVMValueRef row =
-        whole ? mg__gen_part_of(g, whole, y * g->row, g->row) : interleaved(g, x, m->vec, y * g->row, g->row);
+        whole ? mg__gen_part_of(g, whole, y * g->row, g->row) : mg__gen_lane_by_lane(g, x, m->vec, y * g->row, g->row);
     row_of(g, false, type, row, ptr, m->width, l->on, y, vec, 1);
 }
 
@@ -585,7 +453,7 @@ static void store_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const
         if (!whole)
             mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
-    LLVMValueRef whole_lanes = together && packed_in(m) ? packed(g, m, all) : NULL;
+    LLVMValueRef whole_lanes = together && mg__gen_packed_in(m) ? mg__gen_packed(g, m, all) : NULL;
     for (unsigned y = 0; y < rows && together; y++)
         store_row(g, m, l, all, whole_lanes, y);
 }

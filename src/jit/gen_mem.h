@@ -1,4 +1,5 @@
-/* gen_mem.h - what accesses by their lines (gen_mem.c) and those that are looked at (gen_look.c) share. */
+/* gen_mem.h - what accesses by their lines (gen_mem.c), several elements a lane (gen_elements.c), and accesses that are looked at
+ * (gen_look.c) share. */
 #ifndef MARGAY_JIT_GEN_MEM_H
 #define MARGAY_JIT_GEN_MEM_H
 #include "jit/gen.h"
@@ -58,4 +59,14 @@ LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m
 /* gen_look.c */
 bool mg__gen_is_looked_at(const struct mg_gen *g, uint32_t index);
 void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address);
+
+/* gen_elements.c */
+LLVMValueRef mg__gen_shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, const int *index, unsigned n);
+unsigned mg__gen_packed_in(const struct mg_engine_mem *m);
+LLVMValueRef mg__gen_packed(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef *x);
+bool mg__gen_by_eights(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l);
+void mg__gen_load_eights(struct mg_gen *g, LLVMValueRef row, LLVMValueRef x[4]);
+void mg__gen_store_eights(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef x[4]);
+LLVMValueRef mg__gen_element(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef row, unsigned v);
+LLVMValueRef mg__gen_lane_by_lane(struct mg_gen *g, LLVMValueRef *x, unsigned vec, unsigned from, unsigned n);
 #endif
