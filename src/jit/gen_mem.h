@@ -1,5 +1,5 @@
-/* gen_mem.h - what accesses by their lines (gen_mem.c), several elements a lane (gen_elements.c), and accesses that are looked at
- * (gen_look.c) share. */
+/* gen_mem.h - what accesses by their lines (gen_mem.c), several elements a lane (gen_elements.c), and accesses that are
+ * looked at (gen_look.c) share. */
 #ifndef MARGAY_JIT_GEN_MEM_H
 #define MARGAY_JIT_GEN_MEM_H
 #include "jit/gen.h"
