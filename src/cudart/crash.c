@@ -53,13 +53,22 @@ static void end_within(int number, unsigned seconds)
     alarm(seconds);
 }
 
+/* A launch is under way, though it may be between two of its turns. */
+static bool busy(void)
+{
+    bool any = atomic_load(&running) != 0;
+    for (struct cudart_device *d = NULL; !any && (d = mg__cudart_next(d)) != NULL;)
+        any = mg__queue_pending(d->device);
+    return any;
+}
+
 /* Whoever is in a hurry sends it again; but one that is sent to the process and to its group comes twice at once. */
 static void on_end(int number)
 {
     static _Atomic uint64_t first;
     uint64_t now = mg__time_ns(), none = 0;
     bool again = !atomic_compare_exchange_strong(&first, &none, now);
-    if (again ? now - none > AGAIN_NS : !atomic_load(&running) || mg__cudart.pid != (int)getpid()) {
+    if (again ? now - none > AGAIN_NS : !busy() || mg__cudart.pid != (int)getpid()) {
         end_by(number);
         raise(number);
     } else if (!again) {

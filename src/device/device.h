@@ -264,6 +264,8 @@ bool mg__queue_wait(struct mg_device *device, struct mg_order order);
 bool mg__queue_wait_all(struct mg_device *device);
 bool mg__queue_wait_mark(struct mg_device *device, struct mg_mark *mark);
 void mg__queue_break(struct mg_device *device); /* what is left is not run */
+/* Something that it was given is not over: for a signal's handler, which takes no lock. */
+bool mg__queue_pending(const struct mg_device *device);
 /* All that can go on does, and what cannot is ended: the program is over, or the code is about to go. */
 void mg__queue_finish(struct mg_device *device);
 
