@@ -58,7 +58,7 @@ static bool busy(void)
 {
     bool any = atomic_load(&running) != 0;
     for (struct cudart_device *d = NULL; !any && (d = mg__cudart_next(d)) != NULL;)
-        any = mg__queue_pending(d->device);
+        any = !mg__queue_idle(d->device);
     return any;
 }
 

@@ -84,8 +84,8 @@ struct mg_device {
     struct mg_simt *simt;
     struct mg_check *check;
     struct mg_model *model;
-    struct mg_time_clock *clock;  /* the first of the observers; NULL: kernels read the engine's clock */
-    struct mg_time *time;         /* the next; NULL: there is none */
+    struct mg_time_clock *clock; /* the first of the observers; NULL: kernels read the engine's clock */
+    struct mg_time *time;        /* the next; NULL: there is none */
     struct mg_timeline *timeline; /* NULL: its clock is the host's */
     struct mg_advise *advise;
     struct mg_pictures *pictures;
@@ -93,7 +93,7 @@ struct mg_device {
     /* Observers before that of pictures, which is left out where there is nothing to draw; that of advice is the last
      * of them, and left out where a launch is not looked at. */
     unsigned others;
-    struct mg_engine *engine;               /* that compiles; NULL: all is interpreted */
+    struct mg_engine *engine; /* that compiles; NULL: all is interpreted */
     const struct mg_device_kernel *running; /* of the launch that is being recorded, and how long it took */
     double seconds;
     struct mg_same *same; /* where what is said of it is kept; NULL: nowhere */
@@ -102,7 +102,7 @@ struct mg_device {
     _Atomic uint64_t limits[MG_DEVICE_LIMITS];
     MG_VEC(struct mg_device_module *) modules;
     uint64_t nkernels; /* that there have been */
-    void *skin;        /* the skin's own; nobody else touches it */
+    void *skin; /* the skin's own; nobody else touches it */
 };
 /* The device copies its options; what they point to stays the caller's. */
 enum mg_status mg__device_create(const struct mg_device_options *options, struct mg_device **device,
@@ -204,7 +204,7 @@ struct mg_mark { /* one record of an event; it goes with its last user */
 struct mg_event {
     struct mg_event *next;
     struct mg_device *device;
-    unsigned flags; /* the skin's */
+    unsigned flags;       /* the skin's */
     bool timed;
     struct mg_mark *mark; /* the latest; NULL: never recorded */
 };
@@ -255,7 +255,7 @@ enum mg_status mg__queue_call(struct mg_device *device, struct mg_order order, v
 enum mg_status mg__queue_host(struct mg_device *device, struct mg_order order, void (*function)(void *arg), void *arg);
 enum mg_status mg__queue_record(struct mg_device *device, struct mg_order order, struct mg_mark *mark);
 enum mg_status mg__queue_order(struct mg_device *device, struct mg_order order, struct mg_mark *mark); /* behind it */
-bool mg__queue_idle(struct mg_device *device); /* nothing is left */
+bool mg__queue_idle(struct mg_device *device); /* nothing is left; takes no lock: for a signal's handler, too */
 /* What is behind it waits until `holds(arg)`, which is asked now and then; `arg` is freed. */
 enum mg_status mg__queue_until(struct mg_device *device, struct mg_order order, bool (*holds)(void *arg), void *arg);
 bool mg__queue_over(struct mg_device *device, struct mg_order order); /* all that the stream was given */
@@ -264,8 +264,6 @@ bool mg__queue_wait(struct mg_device *device, struct mg_order order);
 bool mg__queue_wait_all(struct mg_device *device);
 bool mg__queue_wait_mark(struct mg_device *device, struct mg_mark *mark);
 void mg__queue_break(struct mg_device *device); /* what is left is not run */
-/* Something that it was given is not over: for a signal's handler, which takes no lock. */
-bool mg__queue_pending(const struct mg_device *device);
 /* All that can go on does, and what cannot is ended: the program is over, or the code is about to go. */
 void mg__queue_finish(struct mg_device *device);
 

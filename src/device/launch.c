@@ -333,11 +333,10 @@ void mg__launch_end(struct mg_device_taken *t)
     d->same = t->same;
     if (t->run)
         mg__simt_end(t->run);
-    const double modelled = t->looked ? t->run ? mg__time_result(d->time)->seconds : 0 : t->same ? t->same->seconds : 0;
-    if (t->same)
-        t->same->seconds = modelled;
+    const double modelled = t->run && t->looked ? mg__time_result(d->time)->seconds : 0,
+                 took = mg__same_took(t->same, t->looked, modelled);
     if (t->item)
-        mg__timeline_ran(d->timeline, t->item, modelled, MG_MAX(t->idle, 0.0));
+        mg__timeline_ran(d->timeline, t->item, took, MG_MAX(t->idle, 0.0));
     if (d->advise && t->watched && t->run && !t->looked)
         advise_as_before(t);
     d->running = NULL;

@@ -556,11 +556,6 @@ bool mg__queue_wait_mark(struct mg_device *d, struct mg_mark *mark)
 }
 
 /* ---- the end ---- */
-bool mg__queue_pending(const struct mg_device *d)
-{
-    return d->queue && atomic_load(&d->queue->pending) != 0;
-}
-
 void mg__queue_break(struct mg_device *d)
 {
     pthread_mutex_lock(&d->queue->lock);

@@ -44,3 +44,10 @@ struct mg_same *mg__same_launch(struct mg_sames *all, const void *facts, size_t 
     pthread_mutex_unlock(&all->lock);
     return s;
 }
+
+double mg__same_took(struct mg_same *same, bool looked, double seconds)
+{
+    if (same && looked)
+        same->seconds = seconds;
+    return same ? same->seconds : looked ? seconds : 0;
+}

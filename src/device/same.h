@@ -23,4 +23,7 @@ void mg__sames_destroy(struct mg_sames *all);
 /* The entry of launches with these facts, `size` bytes, one launch more; *look: this one is to be looked at. NULL:
  * there is room for no more of them, and each is. The entry is valid as long as the device. */
 struct mg_same *mg__same_launch(struct mg_sames *all, const void *facts, size_t size, bool *look);
+/* How long such a launch took: `seconds`, as modelled, of one that was looked at, which the entry keeps; else as long
+ * as the last one that was. `same` may be NULL. */
+double mg__same_took(struct mg_same *same, bool looked, double seconds);
 #endif

@@ -64,8 +64,9 @@ struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct
         if (i > index &&
             (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
             break;
-        if (i == index || (access_op(o) && mg__gen_same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD &&
-                           site.nmembers < 256 && (!found || (mg__gen_may_be_found(o) && o->kind == op->kind)))) {
+        if (i == index ||
+            (access_op(o) && mg__gen_same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
+             (!found || (mg__gen_may_be_found(o) && o->kind == op->kind)))) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
@@ -142,8 +143,8 @@ LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *gr
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  number = mg__gen_c32(g, group->site);
     if (g->mask || places(site) > 1) {
-        LLVMValueRef which =
-            g->mask ? of_mask(g, site->found ? MG_ENGINE_FEW_MASKS : MG_ENGINE_MASKS) : place_of(g, l->at, site->bytes);
+        LLVMValueRef which = g->mask ? of_mask(g, site->found ? MG_ENGINE_FEW_MASKS : MG_ENGINE_MASKS)
+                                     : place_of(g, l->at, site->bytes);
         LLVMValueRef by_bytes = LLVMBuildMul(g->b, which, mg__gen_c32(g, sizeof(struct mg_engine_record)), "");
         by_bytes = LLVMBuildZExt(g->b, by_bytes, g->i64, "");
         rec = LLVMBuildInBoundsGEP2(g->b, g->i8, rec, &by_bytes, 1, "");
@@ -392,9 +393,9 @@ static void load_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const 
                        : eights ? four[y][v]
                                 : mg__gen_element(g, m, row[y], v);
         }
-        got[v] = whole || same
-                     ? mg__gen_concat(g, piece, rows)
-                     : mg__gen_scattered(g, true, vector, NULL, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
+        got[v] = whole || same ? mg__gen_concat(g, piece, rows)
+                               : mg__gen_scattered(g, true, vector, NULL, mg__gen_lane_ptrs(g, l, v * m->width),
+                                                   m->width, l->on);
         got[v] = mg__gen_to_register(g, m, got[v], true, bytes);
     }
     for (unsigned v = 0; v < m->vec; v++)

@@ -60,13 +60,17 @@ LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m
 bool mg__gen_is_looked_at(const struct mg_gen *g, uint32_t index);
 void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address);
 
-/* gen_elements.c */
+/* gen_elements.c: `row` is a row of lanes in memory, x[v] all lanes' elements v (of the loads: the row's). */
 LLVMValueRef mg__gen_shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, const int *index, unsigned n);
+/* Bytes of the number that a lane's elements are moved as; 0: they are not. */
 unsigned mg__gen_packed_in(const struct mg_engine_mem *m);
-LLVMValueRef mg__gen_packed(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef *x);
+LLVMValueRef mg__gen_packed(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef *x); /* these numbers */
+/* Whether four words a lane are moved by the two that follow. */
 bool mg__gen_by_eights(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_line *l);
 void mg__gen_load_eights(struct mg_gen *g, LLVMValueRef row, LLVMValueRef x[4]);
 void mg__gen_store_eights(struct mg_gen *g, LLVMValueRef row, unsigned from, LLVMValueRef x[4]);
+/* The elements v of a row that was loaded as it lies, or as such numbers. */
 LLVMValueRef mg__gen_element(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef row, unsigned v);
+/* Of `n` lanes from `from` on, as they are to lie. */
 LLVMValueRef mg__gen_lane_by_lane(struct mg_gen *g, LLVMValueRef *x, unsigned vec, unsigned from, unsigned n);
 #endif

@@ -65,9 +65,9 @@ static uint64_t mix_number(uint64_t h, uint64_t v)
 
 static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
 {
-    const int64_t fields[] = {op->kind,  op->effects, op->known, op->dim,        op->row,  op->mode,
-                              op->guard, op->invert,  op->insn,  op->target,     op->meet, op->ntargets,
-                              op->falls, op->nin,     op->nout,  op->mem != NULL};
+    const int64_t fields[] = {op->kind,  op->effects, op->known,  op->dim,    op->row,           op->mode,
+                              op->guard, op->invert,  op->insn,   op->target, op->meet,          op->ntargets,
+                              op->falls, op->nin,     op->nout,   op->mem != NULL};
     h = mix(h, fields, sizeof fields);
     for (unsigned k = 0; k < op->nin; k++)
         h = mix_number(h, (uint64_t)(uint32_t)op->in[k].slot << 8 | op->in[k].bytes);

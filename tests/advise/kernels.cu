@@ -18,11 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N (1024 * 1024)  /* floats of the one-dimensional kernels: large enough to fill a device */
-#define W 1024           /* rows and columns of the two-dimensional ones */
-#define M 512            /* of products, whose sums have 64 terms */
-#define NEAR (N / 8 - 1) /* indices of what the second cache has: where all blocks go, it is the accesses that count \
-                          */
+#define N (1024 * 1024) /* floats of the one-dimensional kernels: large enough to fill a device */
+#define W 1024          /* rows and columns of the two-dimensional ones */
+#define M 512           /* of products, whose sums have 64 terms */
+#define NEAR (N / 8 - 1) /* indices of what the second cache has: where all blocks go, it is the accesses that count */
 
 /* ---- nothing to do ---- */
 
@@ -92,9 +91,9 @@ int main(int argc, char **argv)
     cudaFuncSetAttribute(three_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 72 * 1024);
     dim3 tile(32, 8), grid(W / 32, W / 32), t16(16, 16), g16(W / 16, W / 16), gm(M / 16, M / 16);
 
-#define RUN(name, ...)               \
-    if (wanted(argc, argv, #name)) { \
-        name __VA_ARGS__;            \
+#define RUN(name, ...)                  \
+    if (wanted(argc, argv, #name)) {    \
+        name __VA_ARGS__;               \
     }
     RUN(vector_add, <<<N / 256, 256>>>(out, a, b))
     RUN(vector_scale4, <<<N / 4 / 256, 256>>>((float4 *)out, (float4 *)a))

@@ -162,6 +162,26 @@ static void same(void **state)
     mg__sames_destroy(all);
 }
 
+/* Between those that are looked at, as long as the one before; one with no entry only takes its own. */
+static void alike(void **state)
+{
+    (void)state;
+    struct mg_timeline *l = make();
+    struct mg_sames *all = mg__sames_create();
+    struct mg_mark *from = record(l, b);
+    for (unsigned i = 1; i <= 8; i++) {
+        bool look;
+        struct mg_same *s = mg__same_launch(all, "7", 1, &look);
+        struct mg_timeline_item *item = begin(l, b, 1);
+        assert_int_equal(look, i == 1 || i == 2 || i == 4 || i == 8);
+        mg__timeline_ran(l, item, mg__same_took(s, look, look ? i : 0), 0);
+    }
+    about(between(l, from, record(l, b)), 1 + 2 + 2 + 4 * 4 + 8); /* 1 2 2 4 4 4 4 8 */
+    assert_true(mg__same_took(NULL, true, 3) == 3 && mg__same_took(NULL, false, 3) == 0);
+    mg__sames_destroy(all);
+    mg__timeline_destroy(l);
+}
+
 /* Launches end in any order, and one that never does is nothing to those that do not wait for it. */
 static void late(void **state)
 {
@@ -207,7 +227,7 @@ static void many_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(streams), cmocka_unit_test(events),
-                                       cmocka_unit_test(copies),  cmocka_unit_test(same),
+                                       cmocka_unit_test(copies),  cmocka_unit_test(same), cmocka_unit_test(alike),
                                        cmocka_unit_test(late),    cmocka_unit_test(many_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
