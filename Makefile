@@ -35,16 +35,17 @@ test: ## set up, build and pass a test of everything: five to ten minutes with t
 	@cmake --build $(BUILD) -j $(JOBS)
 	$(call ctest,$(BUILD)) -LE '^all$$'
 
-test-all: test ## `make test`, then all tests that it leaves out, each engine over all, and all under sanitizers: about an hour
+test-all: test ## `make test`, then all tests that it leaves out, each engine over all, the quick ones under sanitizers: three quarters of an hour
 	@cmake --build $(BUILD) -j $(JOBS) --target tests_all
 	$(call ctest,$(BUILD)) -L '^all$$'
 	@! test -e $(BUILD)/lib/libmargay_jit.so || MARGAY_ENGINE=interp $(call ctest,$(BUILD)) -L '^engine$$'
-	@MARGAY_TWIN=$(abspath $(BUILD)) $(MAKE) --no-print-directory test-asan # nvcc's work is the same there
+	@MARGAY_TWIN=$(abspath $(BUILD)) $(MAKE) --no-print-directory test-asan LONG= # nvcc's work is the same there
 
-test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
+test-asan: LONG ?= tests_all
+test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/; the quick ones with LONG=
 	@$(call configure,$(BUILD)-asan,asan,-DMARGAY_TESTS=ON)
-	@cmake --build $(BUILD)-asan -j $(JOBS) --target all tests_all
-	$(call ctest,$(BUILD)-asan) -LE '^foreign$$'
+	@cmake --build $(BUILD)-asan -j $(JOBS) --target all $(LONG)
+	$(call ctest,$(BUILD)-asan) -LE '^(foreign$(if $(LONG),,|all))$$'
 
 # Addresses of more random bits than gcc's libtsan knows of (vm.mmap_rnd_bits above 28, as on Ubuntu 24.04) end it at once.
 fixed_addresses = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)

@@ -149,20 +149,22 @@ static void every_pass_of_the_hardware(void **state)
 static unsigned slow_degree(const struct mg_arch *a, unsigned width, uint32_t mask, const uint64_t *address,
                             unsigned from, unsigned to)
 {
-    unsigned most = 0;
+    uint64_t words[256];
+    unsigned n = 0, most = 0;
+    for (unsigned i = from; i < to; i++)
+        for (uint64_t w = address[i] / a->bank_bytes;
+             mask >> i & 1 && w <= (address[i] + width - 1) / a->bank_bytes; w++) {
+            unsigned k = 0;
+            while (k < n && words[k] != w)
+                k++;
+            if (k == n)
+                words[n++] = w;
+        }
     for (unsigned bank = 0; bank < a->banks; bank++) {
-        uint64_t words[256];
-        unsigned n = 0;
-        for (unsigned i = from; i < to; i++)
-            for (uint64_t b = 0; mask >> i & 1 && b < width; b++) {
-                uint64_t word = (address[i] + b) / a->bank_bytes;
-                unsigned k = 0;
-                while (k < n && words[k] != word)
-                    k++;
-                if (word % a->banks == bank && k == n)
-                    words[n++] = word;
-            }
-        most = n > most ? n : most;
+        unsigned in = 0;
+        for (unsigned k = 0; k < n; k++)
+            in += words[k] % a->banks == bank;
+        most = in > most ? in : most;
     }
     return most;
 }
