@@ -418,8 +418,8 @@ MG_AVX2_INLINE bool in_pairs(const uint32_t offset[32], uint32_t mask)
     return !(both & ~next) || !(far & ~other);
 }
 
-/* Doubles as words, and the largest number of them in a bank, of all lanes and of each half's; 0: none runs. */
-enum { HALF = 0xffff };
+/* Doubles as words, and the largest number of them in a bank; 0: no lane runs. */
+enum { HALF = 0xffff, NO_UNIT = 0xffff };
 MG_AVX2_INLINE unsigned degree_of_doubles(const uint32_t offset[32], uint32_t mask)
 {
     uint32_t word[32] __attribute__((aligned(32)));
@@ -428,13 +428,72 @@ MG_AVX2_INLINE unsigned degree_of_doubles(const uint32_t offset[32], uint32_t ma
                            doubles_as_words(_mm256_srli_epi32(_mm256_loadu_si256((const void *)(offset + k)), 3)));
     return mask ? degree_of_words(mask, word) : 0;
 }
-MG_AVX2 static void degrees_of_halves(const uint32_t offset[32], uint32_t mask, uint32_t degree[2])
+
+/* The largest of 16 counts of four bits; `full`: of 16 lanes, which may all be in one bank and be carried out of its
+ * bits. */
+MG_AVX2_INLINE unsigned most_of_counts(uint64_t count, bool full)
 {
-    degree[0] = degree_of_doubles(offset, mask & HALF);
-    degree[1] = degree_of_doubles(offset, mask & ~(uint32_t)HALF);
+    const uint64_t digits = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    if (full && !(count & (count - 1)))
+        return 16;
+    return most_of_half(_mm_set_epi64x((int64_t)(count >> 4 & digits), (int64_t)(count & digits)));
 }
 
 /* Of 16 lanes and as many banks: of each bank four bits count the units that no lane before has. */
+MG_AVX2_INLINE unsigned degree_of_eights(const __m256i unit[2], uint32_t runs)
+{
+    const __m256i none = _mm256_set1_epi32(NO_UNIT), one = _mm256_set1_epi64x(1);
+    const __m256i of = _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(_mm256_blendv_epi8(none, unit[0], mg__lanes_of(runs, 0)),
+                            _mm256_blendv_epi8(none, unit[1], mg__lanes_of(runs, 8))),
+        0xd8);
+    __m256i turn[16], sum = _mm256_setzero_si256();
+    mg__turn_halves(of, turn);
+    const __m256i left_out =
+        _mm256_or_si256(mg__again_within(of, turn), _mm256_cmpeq_epi16(of, _mm256_set1_epi16(-1)));
+    const __m256i at = _mm256_blendv_epi8(_mm256_slli_epi16(_mm256_and_si256(of, _mm256_set1_epi16(15)), 2),
+                                          _mm256_set1_epi16(64), left_out); /* a shift by 64 leaves nothing */
+    for (unsigned h = 0; h < 2; h++) {
+        const __m128i half = h ? _mm256_extracti128_si256(at, 1) : _mm256_castsi256_si128(at);
+        sum = _mm256_add_epi64(sum, _mm256_sllv_epi64(one, _mm256_cvtepu16_epi64(half)));
+        sum = _mm256_add_epi64(sum, _mm256_sllv_epi64(one, _mm256_cvtepu16_epi64(_mm_unpackhi_epi64(half, half))));
+    }
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    return most_of_counts((uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two))),
+                          _mm256_testz_si256(left_out, left_out));
+}
+
+/* The largest number of units in a bank, of each half's lanes; 0: none runs. */
+MG_AVX2 static void degrees_of_halves(const uint32_t offset[32], uint32_t mask, uint32_t degree[2])
+{
+    const __m256i one = _mm256_set1_epi32(1), in = _mm256_set1_epi32(15);
+    const uint32_t low = mask & HALF, high = mask >> 16;
+    __m256i unit[4], bit[4];
+    for (unsigned k = 0; k < 4; k++) {
+        const __m256i runs = mg__lanes_of(mask, 8 * k);
+        unit[k] = _mm256_and_si256(runs, _mm256_srli_epi32(_mm256_loadu_si256((const void *)(offset + 8 * k)), 3));
+        bit[k] = _mm256_and_si256(runs, _mm256_sllv_epi32(one, _mm256_and_si256(unit[k], in)));
+    }
+    const __m256i both =
+        _mm256_or_si256(_mm256_or_si256(bit[0], bit[1]), _mm256_slli_epi32(_mm256_or_si256(bit[2], bit[3]), 16));
+    __m128i all = _mm_or_si128(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+    all = _mm_or_si128(all, _mm_shuffle_epi32(all, 0x4e));
+    const uint32_t banks = (uint32_t)_mm_cvtsi128_si32(_mm_or_si128(all, _mm_shuffle_epi32(all, 0xb1)));
+    degree[0] = low != 0;
+    degree[1] = high != 0;
+    if (__builtin_popcount(banks) == __builtin_popcount(mask))
+        return; /* each its own */
+    const __m256i seen = _mm256_or_si256(_mm256_or_si256(unit[0], unit[1]), _mm256_or_si256(unit[2], unit[3]));
+    if (!_mm256_testz_si256(seen, _mm256_set1_epi32(~(NO_UNIT >> 1)))) { /* behind all that 16 bits hold */
+        degree[0] = degree_of_doubles(offset, low);
+        degree[1] = degree_of_doubles(offset, mask & ~(uint32_t)HALF);
+        return;
+    }
+    degree[0] = degree_of_eights(unit, low);
+    degree[1] = degree_of_eights(unit + 2, high);
+}
+
+/* The same with larger vectors. */
 #define MG_AVX512 __attribute__((target("avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,popcnt")))
 MG_AVX512 static inline unsigned degree_of_half(__m512i unit, __mmask16 runs)
 {
@@ -447,11 +506,8 @@ MG_AVX512 static inline unsigned degree_of_half(__m512i unit, __mmask16 runs)
                                 _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(at, 1))));
     const __m256i four = _mm256_add_epi64(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64(sum, 1));
     const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
-    const uint64_t count = (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two))),
-                   digits = UINT64_C(0x0f0f0f0f0f0f0f0f);
-    if (counted == HALF && !(count & (count - 1)))
-        return 16; /* all in one bank: carried out of its four bits */
-    return most_of_half(_mm_set_epi64x((int64_t)(count >> 4 & digits), (int64_t)(count & digits)));
+    return most_of_counts((uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two))),
+                          counted == HALF);
 }
 MG_AVX512 static void degrees_of_halves_512(const uint32_t offset[32], uint32_t mask, uint32_t degree[2])
 {
