@@ -712,10 +712,10 @@ static struct mg_cost lanes_per_bank(const struct mg_arch *arch, unsigned width,
     for (unsigned from = 0; from < 32; from += b.lanes) {
         uint8_t count[BANKS] = {0};
         unsigned most = 0;
-        for (unsigned i = from; i < from + b.lanes; i++) {
-            if (!(mask >> i & 1))
-                continue;
-            unsigned c = ++count[address[i] >> b.shift & ((1u << b.row_shift) - 1)];
+        const uint32_t lanes = mask >> from & (UINT32_MAX >> (32 - b.lanes));
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            const uint64_t at = address[from + (unsigned)__builtin_ctz(rest)];
+            unsigned c = ++count[at >> b.shift & ((1u << b.row_shift) - 1)];
             most = MG_MAX(most, c);
         }
         note(phases, from, b.lanes, most);

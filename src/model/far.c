@@ -42,14 +42,15 @@ static inline __attribute__((always_inline)) void before(eight again[MOST_LANES 
     for (unsigned i = 0; i < n; i += 8) {
         const eight own = *(const eight *)(key + i);
         eight same = {0};
+#pragma GCC unroll 8
         for (unsigned d = 1; d < i + 8; d++)
             same -= (eight)(own == *(const eight *)(key + i - d)); /* true is -1 */
         again[i / 8] = same;
     }
 }
 
-/* Of n lanes that are in one sector each, by their addresses: how many are the first in theirs, or, if not `merges`, of
- * those in theirs with as many lanes before them at their address. */
+/* Of n lanes that are in one sector each, by their addresses below 2^31: how many are the first in theirs, or, if not
+ * `merges`, of those in theirs with as many lanes before them at their address. */
 MG_WIDE static uint32_t first_ones(const uint32_t at[MOST_LANES], unsigned n, unsigned shift, bool merges)
 {
     uint32_t room[2 * MOST_LANES], *const key = room + MOST_LANES, first = 0;
@@ -59,16 +60,17 @@ MG_WIDE static uint32_t first_ones(const uint32_t at[MOST_LANES], unsigned n, un
     memcpy(key, at, n * sizeof *key);
     if (!merges)
         before(again, key, n);
-    for (unsigned i = 0; i < n; i++)
-        key[i] = (key[i] >> shift << 5) + again[i / 8][i % 8]; /* fewer than 32 */
+    for (unsigned i = 0; i < n; i += 8) {
+        eight *const of = (eight *)(key + i);
+        *of = (*of >> shift << 5) + again[i / 8]; /* fewer than 32; behind the last key are others than these */
+    }
     before(again, key, n);
     for (unsigned i = 0; i < n; i++)
         first += again[i / 8][i % 8] == 0;
     return first;
 }
 
-/* The sectors where each lane is in one, as aligned elements are, and the window has 32-bit addresses; 0: another way.
- */
+/* The sectors where each lane is in one, as aligned elements are, in windows with 32-bit addresses; 0: another way. */
 static uint32_t of_elements(unsigned width, uint32_t mask, const uint64_t address[32], unsigned unit, bool merges)
 {
     uint32_t at[MOST_LANES];
@@ -79,7 +81,7 @@ static uint32_t of_elements(unsigned width, uint32_t mask, const uint64_t addres
         bits |= a;
         at[n++] = (uint32_t)a;
     }
-    if (width > unit || width & (width - 1) || bits & (width - 1) || bits >> 26)
+    if (width > unit || width & (width - 1) || bits & (width - 1) || bits >> 31)
         return 0;
     return first_ones(at, n, (unsigned)__builtin_ctz(unit), merges);
 }

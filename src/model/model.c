@@ -220,9 +220,9 @@ static uint64_t bulk_sectors(const struct mg_arch *arch, uint64_t at, uint64_t s
     return sectors;
 }
 
-static void add_far(struct tally *t, enum mg_model_far kind, struct mg_far_cost cost)
+static void add_far(struct tally *t, enum mg_model_far kind, unsigned blocks, struct mg_far_cost cost)
 {
-    t->far[kind]++;
+    t->far[kind] += blocks;
     t->far_sectors[kind] += cost.sectors;
     t->far_sent += cost.sent;
 }
@@ -236,7 +236,8 @@ static void count_far(struct worker *w, struct mg_access *a, const struct mg_ptx
                                    : a->kind == MG_ACCESS_ST             ? MG_FAR_ST
                                                                          : MG_FAR_ATOM;
     mg__access_lanes(a);
-    add_far(&w->insns[a->insn], kind, mg__model_far(w->launch->model->arch, kind, a->width, a->mask, a->address));
+    add_far(&w->insns[a->insn], kind, a->far,
+            mg__model_far(w->launch->model->arch, kind, a->width, a->mask, a->address));
 }
 
 static struct mg_far_cost copy_cost(const struct mg_arch *arch, const struct mg_access *a)
@@ -252,7 +253,7 @@ static void count_bulk(struct worker *w, const struct mg_access *a, const struct
     const unsigned op = a->kind == MG_ACCESS_BULK_LD ? 0 : insn->atomop != MG_ATOM_NONE ? 2 : 1;
     if (a->space != MG_SPACE_GLOBAL) {
         if (op == 1 && insn->space2 == MG_SPACE_SHARED) /* from one block's shared memory to another's */
-            add_far(&w->insns[a->insn], MG_FAR_COPY, copy_cost(arch, a));
+            add_far(&w->insns[a->insn], MG_FAR_COPY, 1, copy_cost(arch, a));
         return;
     }
     const uint64_t at = a->address[__builtin_ctz(a->mask)];

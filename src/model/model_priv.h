@@ -117,7 +117,7 @@ enum mg_model_far { MG_FAR_LD, MG_FAR_ST, MG_FAR_ATOM, MG_FAR_STAS, MG_FAR_REDAS
 struct mg_far_cost {
     uint32_t sectors, sent; /* the operation's; all that is on the way for it */
 };
-/* One warp's access to another block's shared memory; not for MG_FAR_COPY. */
+/* One warp's access to other blocks' shared memory, which lies apart; not for MG_FAR_COPY. */
 struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far kind, unsigned width, uint32_t mask,
                                  const uint64_t address[32]);
 

@@ -91,7 +91,7 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->pattern = NULL;
     e->word = NULL;
     e->rows = 1;
-    e->far = false;
+    e->far = 0;
     e->touched = NULL;
     e->offset = NULL;
     e->masks = NULL;
@@ -195,11 +195,20 @@ void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
                        uint8_t *const where[32], const struct mg_block *to)
 {
     struct mg_access *e = of_warp(w, op, mask, MG_SPACE_SHARED, -1);
-    e->far = true;
     e->target = to->linear;
     e->address = address;
     e->where = where;
-    mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_FAR);
+    mg__access_event(w->worker, e, MG_OBSERVE_EVERY);
+}
+
+void mg__access_far(struct mg_warp *w, const struct mg_op *op, const struct mg_mem *mem, unsigned bytes, uint32_t mask,
+                    unsigned blocks, const uint64_t address[32])
+{
+    struct mg_access *e = begin(w->worker, op->insn, mem, MG_SPACE_SHARED, mask, -1);
+    e->width = bytes;
+    e->far = (uint8_t)blocks;
+    e->address = address;
+    mg__access_event(w->worker, e, MG_OBSERVE_FAR);
 }
 
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,

@@ -550,37 +550,24 @@ static bool multicast(struct mg_warp *w, const struct mg_op *op, unsigned lane, 
     return true;
 }
 
-/* st.async and red.async, as one access of the warp for each block that it goes to. */
+/* st.async and red.async, as one access of the warp. */
 static void tell_sent(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *to = op->u.bulk->to;
-    struct mg_worker *worker = w->worker;
-    if (!worker->run->want_far)
+    const unsigned bytes = op->u.bulk->nvalues * to->width;
+    if (!w->worker->run->want_far)
         return;
-    const struct mg_block *of[32];
     uint64_t address[32], at[32];
-    uint8_t *where[32];
+    uint32_t blocks = 0;
+    uint8_t *where;
     mg__address(w, to, address);
     for (uint32_t m = mask; m; m &= m - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(m);
-        of[lane] = mg__cluster_at(w, op, to, lane, address[lane], op->u.bulk->nvalues * to->width, &where[lane]);
-        at[lane] = (uint64_t)(where[lane] - of[lane]->shared);
+        const struct mg_block *of = mg__cluster_at(w, op, to, lane, address[lane], bytes, &where);
+        at[lane] = of->rank * MG_WINDOW_SIZE + (uint64_t)(where - of->shared);
+        blocks |= 1u << of->rank;
     }
-    for (uint32_t rest = mask, these; rest; rest &= ~these) {
-        const struct mg_block *block = of[__builtin_ctz(rest)];
-        these = 0;
-        for (uint32_t m = rest; m; m &= m - 1)
-            these |= (uint32_t)(of[__builtin_ctz(m)] == block) << __builtin_ctz(m);
-        struct mg_access *e = mg__access_begin(worker, op->insn, to, MG_SPACE_SHARED, these, -1);
-        e->far = true;
-        e->width = op->u.bulk->nvalues * to->width;
-        e->block = w->block->linear;
-        e->target = block->linear;
-        e->warp = w->index;
-        e->address = at;
-        e->where = where;
-        mg__access_event(worker, e, MG_OBSERVE_FAR);
-    }
+    mg__access_far(w, op, to, bytes, mask, (unsigned)__builtin_popcount(blocks), at);
 }
 
 MG_HANDLER(mg__op_bulk)

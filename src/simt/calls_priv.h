@@ -246,11 +246,15 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
  * its bytes, else NULL and a fault. [*lo, *hi): what need not be looked at again. */
 uint8_t *mg__access_outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
                             uint64_t *lo, uint64_t *hi);
-/* Tells of one to the shared memory of another block of the cluster. */
 /* A load of the kernel's parameters by a register, to those who asked for them. */
 void mg__access_params(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+/* Tells of one to the shared memory of another block of the cluster. */
 void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address,
                        uint8_t *const where[32], const struct mg_block *to);
+/* Of all of them at once, to those who asked for that, `bytes` a lane; address: of different blocks in different
+ * windows. */
+void mg__access_far(struct mg_warp *w, const struct mg_op *op, const struct mg_mem *mem, unsigned bytes, uint32_t mask,
+                    unsigned blocks, const uint64_t address[32]);
 /* An access of a remembered shape, for observers of every access. */
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
                         uint8_t *at);

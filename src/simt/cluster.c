@@ -170,21 +170,23 @@ struct mg_block *mg__cluster_at(struct mg_warp *w, const struct mg_op *op, const
     return mg__cluster_reach(w, op, lane, bytes, &offset, where);
 }
 
-/* By lane, the window that an offset is in and where in it; of the active ones the last window, the highest place and
- * all bits of the places. */
-struct windows {
-    uint32_t window[32], at[32], last, highest, bits;
+/* By lane, the rank of the block that an offset leads to and where in its memory; of the active ones the last rank, the
+ * highest place and all bits of the places. */
+struct reached {
+    uint32_t rank[32], at[32], last, highest, bits;
+    uint32_t lanes[MG_MAX_CLUSTER]; /* by rank */
 };
 
-MG_WIDE static void find_windows(const uint64_t offset[32], uint32_t mask, struct windows *to)
+/* A block's own memory has two windows: the first, and that of its rank. */
+MG_WIDE static void find_ranks(const uint64_t offset[32], uint32_t mask, uint32_t own, struct reached *to)
 {
     uint32_t last = 0, highest = 0, bits = 0;
     for (unsigned i = 0; i < 32; i++) {
         const uint32_t active = -(mask >> i & 1), window = (uint32_t)MG_MIN(offset[i] / MG_WINDOW_SIZE, UINT32_MAX),
-                       at = (uint32_t)(offset[i] % MG_WINDOW_SIZE);
-        to->window[i] = window;
+                       at = (uint32_t)(offset[i] % MG_WINDOW_SIZE), rank = window ? window - 1 : own;
+        to->rank[i] = rank;
         to->at[i] = at;
-        last = MG_MAX(last, window & active);
+        last = MG_MAX(last, rank & active);
         highest = MG_MAX(highest, at & active);
         bits |= at & active;
     }
@@ -193,25 +195,38 @@ MG_WIDE static void find_windows(const uint64_t offset[32], uint32_t mask, struc
     to->bits = bits;
 }
 
-MG_WIDE static uint32_t lanes_in(const uint32_t window[32], uint32_t which)
+MG_WIDE static uint32_t lanes_of(const uint32_t ranks[32], uint32_t rank)
 {
     uint32_t lanes = 0;
     for (unsigned i = 0; i < 32; i++)
-        lanes |= window[i] == which ? 1u << i : 0;
+        lanes |= ranks[i] == rank ? 1u << i : 0;
     return lanes;
 }
 
-/* The lanes that each block is reached by, whose places become offsets there. False: a fault. */
-static bool reach_each(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint64_t at[32], uint8_t *where[32],
-                       uint32_t lanes[MG_MAX_CLUSTER])
+/* Where they are in their blocks, and in windows of the ranks. */
+MG_WIDE static void find_places(const struct reached *r, uint64_t at[32], uint64_t in_window[32])
+{
+    for (unsigned i = 0; i < 32; i++) {
+        at[i] = r->at[i];
+        in_window[i] = r->rank[i] * MG_WINDOW_SIZE + r->at[i];
+    }
+}
+
+/* Lane by lane. False: a fault. */
+static bool reach_each(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
+                       uint8_t *where[32], struct reached *r)
 {
     const unsigned bytes = op->u.mem->width * op->u.mem->vec;
+    memset(r, 0, sizeof *r);
     w->worker->passes = w->block->run->goes_on;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);
-        const struct mg_block *to = mg__cluster_reach(w, op, i, bytes, &at[i], &where[i]);
+        uint64_t at = offset[i];
+        const struct mg_block *to = mg__cluster_reach(w, op, i, bytes, &at, &where[i]);
         if (to) {
-            lanes[to->rank] |= 1u << i;
+            r->at[i] = (uint32_t)at;
+            r->rank[i] = to->rank;
+            r->lanes[to->rank] |= 1u << i;
         } else {
             if (!w->worker->passes || w->stop == MG_STOP_FAULT)
                 return false;
@@ -223,27 +238,24 @@ static bool reach_each(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
 }
 
 /* The same of all lanes at once, if nothing is wrong; false: something may be. */
-static bool reach_all(const struct mg_warp *w, unsigned bytes, uint32_t mask, uint64_t at[32], uint8_t *where[32],
-                      uint32_t lanes[MG_MAX_CLUSTER])
+static bool reach_all(const struct mg_warp *w, unsigned bytes, uint32_t mask, const uint64_t offset[32],
+                      uint8_t *where[32], struct reached *r)
 {
     const struct mg_block *b = w->block;
-    struct windows all;
-    find_windows(at, mask, &all);
-    if (all.last > b->run->cluster_size || all.bits & (bytes - 1) || all.highest + bytes > b->shared_size)
+    find_ranks(offset, mask, b->rank, r);
+    if (r->last >= b->run->cluster_size || r->bits & (bytes - 1) || r->highest + bytes > b->shared_size)
         return false;
+    memset(r->lanes, 0, sizeof r->lanes);
     for (uint32_t rest = mask; rest;) {
-        const uint32_t window = all.window[__builtin_ctz(rest)], rank = window ? window - 1 : b->rank,
-                       here = lanes_in(all.window, window) & rest;
+        const uint32_t rank = r->rank[__builtin_ctz(rest)], here = lanes_of(r->rank, rank) & rest;
         const struct mg_block *to = &b->cluster->blocks[rank];
         if (to->live_warps == 0)
             return false;
         for (uint32_t k = here; k; k &= k - 1)
-            where[__builtin_ctz(k)] = to->shared + all.at[__builtin_ctz(k)];
-        lanes[rank] |= here; /* the block's own has two windows */
+            where[__builtin_ctz(k)] = to->shared + r->at[__builtin_ctz(k)];
+        r->lanes[rank] = here;
         rest &= ~here;
     }
-    for (unsigned i = 0; i < 32; i++)
-        at[i] = all.at[i];
     return true;
 }
 
@@ -251,17 +263,25 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
                         uint8_t *where[32])
 {
     const struct mg_run *run = w->block->run;
-    uint64_t at[32];
-    uint32_t lanes[MG_MAX_CLUSTER] = {0};
-    memcpy(at, offset, sizeof at);
-    if (!reach_all(w, op->u.mem->width * op->u.mem->vec, mask, at, where, lanes)) {
-        memset(lanes, 0, sizeof lanes);
-        if (!reach_each(w, op, mask, at, where, lanes))
-            return false;
+    const struct mg_mem *m = op->u.mem;
+    const unsigned bytes = m->width * m->vec;
+    uint64_t at[32], in_window[32];
+    struct reached r;
+    uint32_t reached = 0;
+    unsigned blocks = 0;
+    if (!reach_all(w, bytes, mask, offset, where, &r) && !reach_each(w, op, mask, offset, where, &r))
+        return false;
+    if (!run->want_far)
+        return true;
+    find_places(&r, at, in_window);
+    for (unsigned rank = 0; rank < run->cluster_size; rank++) {
+        if (r.lanes[rank] && run->want_every) /* once for each block that is reached */
+            mg__access_remote(w, op, r.lanes[rank], at, where, &w->block->cluster->blocks[rank]);
+        reached |= r.lanes[rank];
+        blocks += r.lanes[rank] != 0;
     }
-    for (unsigned rank = 0; run->want_far && rank < run->cluster_size; rank++)
-        if (lanes[rank]) /* once for each block that is reached */
-            mg__access_remote(w, op, lanes[rank], at, where, &w->block->cluster->blocks[rank]);
+    if (reached)
+        mg__access_far(w, op, m, bytes, reached, blocks, in_window);
     return true;
 }
 

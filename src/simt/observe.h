@@ -206,7 +206,7 @@ struct mg_access {
                       are resolved, and an access whose lanes reach several spaces is reported once for each */
     bool generic;  /* the instruction used a generic address */
     bool value64;
-    bool far;      /* of MG_OBSERVE_FAR: in another block's shared memory */
+    uint8_t far;   /* of MG_OBSERVE_FAR: in the shared memory of so many blocks of the cluster, each behind the other */
     uint32_t mask;      /* lanes that access, never 0; of a bulk copy the one that asks for it */
     uint32_t width;     /* bytes a lane, of any number */
     uint32_t element;   /* of that many bytes each; a multiple of it */

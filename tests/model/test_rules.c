@@ -380,6 +380,51 @@ static void fast_and_slow_agree(void **state)
         (void)hold_to_slow(&others[k], 2000);
 }
 
+/* Sectors of other blocks' memory: the access of several blocks costs what those of each do, and a load what it
+ * touches; atomics go to a sector as often as lanes meet at one of its places, there and back. */
+static void far_apart(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        const enum mg_model_far kind = (enum mg_model_far)dice(MG_FAR_COPY);
+        const unsigned width = 1u << dice(5), range = 1u << dice(9), blocks = 1 + dice(4);
+        const uint32_t mask = dice(3) ? UINT32_MAX : (uint32_t)dice(1u << 31) << dice(2) | 1u << dice(32);
+        uint64_t address[32];
+        uint32_t of_block[4] = {0}, met = 0;
+        for (unsigned i = 0; i < 32; i++) {
+            const unsigned block = dice(blocks);
+            address[i] = ((uint64_t)block << 24) + dice(range) * (uint64_t)width;
+            of_block[block] |= mask & 1u << i;
+        }
+        struct mg_far_cost sum = {0, 0}, all = mg__model_far(h100, kind, width, mask, address);
+        for (unsigned b = 0; b < blocks; b++) {
+            const struct mg_far_cost one = mg__model_far(h100, kind, width, of_block[b], address);
+            sum.sectors += one.sectors;
+            sum.sent += one.sent;
+        }
+        assert_int_equal(all.sectors, sum.sectors);
+        assert_int_equal(all.sent, sum.sent);
+        if (kind == MG_FAR_LD)
+            assert_int_equal(all.sectors, slow_sectors(h100, width, mask, address));
+        for (unsigned i = 0; i < 32; i++) { /* the first lane of each sector: the most lanes at one place of it */
+            unsigned most = 0;
+            bool first = mask >> i & 1;
+            for (unsigned k = 0; k < 32; k++) {
+                unsigned here = 0;
+                if (!(mask >> k & 1) || address[k] / 32 != address[i] / 32)
+                    continue;
+                first &= k >= i;
+                for (unsigned n = 0; n < 32; n++)
+                    here += mask >> n & 1 && address[n] == address[k];
+                most = MG_MAX(most, here);
+            }
+            met += first ? most : 0;
+        }
+        if (kind == MG_FAR_ATOM)
+            assert_int_equal(all.sectors, 2 * met);
+    }
+}
+
 /* By hand, what the guides of those devices said: lane l reads word l, or every second one. */
 static void rules_follow_the_row(void **state)
 {
@@ -452,8 +497,9 @@ int main(int argc, char **argv)
     h100 = mg_arch_find(90);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_the_hardware), cmocka_unit_test(every_pass_of_the_hardware),
-        cmocka_unit_test(fast_and_slow_agree),       cmocka_unit_test(rules_follow_the_row),
-        cmocka_unit_test(nothing_costs_nothing),     cmocka_unit_test(fast_enough),
+        cmocka_unit_test(fast_and_slow_agree),       cmocka_unit_test(far_apart),
+        cmocka_unit_test(rules_follow_the_row),      cmocka_unit_test(nothing_costs_nothing),
+        cmocka_unit_test(fast_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
