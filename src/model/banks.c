@@ -269,10 +269,67 @@ MG_AVX2 static unsigned degree_of_addresses(uint32_t mask, const uint64_t addres
     return degree_of_vectors(unit, mask);
 }
 
+/* Whether the first lane that runs, the next and the next but one do. */
+static inline bool three_run(uint32_t mask)
+{
+    return (mask >> __builtin_ctz(mask) & 7) == 7;
+}
+
+/* Words a step apart, lane by lane, as many are that meet in a bank. The first three lanes and the last one tell whether
+ * it may be so: the bytes of a step; 0: it is not. */
+static inline uint32_t step_of(uint32_t mask, const uint32_t offset[32])
+{
+    const unsigned first = (unsigned)__builtin_ctz(mask), last = 31u - (unsigned)__builtin_clz(mask);
+    if (!three_run(mask))
+        return 0;
+    const uint32_t step = offset[first + 1] - offset[first];
+    const bool may = step % WORD_BYTES == 0 && offset[first + 2] - offset[first + 1] == step &&
+                     offset[last] - offset[first] == (last - first) * step;
+    return may ? step : 0;
+}
+
+/* Lanes whose distance is a multiple of so many meet in a bank. */
+static inline unsigned degree_of_steps(uint32_t mask, uint32_t step)
+{
+    const unsigned apart = BANKS >> __builtin_ctz(step / WORD_BYTES | BANKS), n = (unsigned)__builtin_popcount(mask);
+    const uint32_t run = mask >> __builtin_ctz(mask);
+    if (!(run & (run + 1))) /* one run of lanes */
+        return (n + apart - 1) / apart;
+    unsigned most = 0;
+    for (unsigned from = 0; from < apart; from++) {
+        unsigned here = 0;
+        for (unsigned lane = from; lane < 32; lane += apart)
+            here += mask >> lane & 1;
+        most = MG_MAX(most, here);
+    }
+    return most;
+}
+
+MG_AVX2 static bool in_steps(uint32_t mask, const uint32_t offset[32], uint32_t step)
+{
+    const unsigned first = (unsigned)__builtin_ctz(mask);
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), eight = _mm256_set1_epi32((int)(8 * step));
+    __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(lane, _mm256_set1_epi32((int)step)),
+                                  _mm256_set1_epi32((int)(offset[first] - first * step))),
+            differ = _mm256_setzero_si256();
+    for (unsigned k = 0; k < 32; k += 8, at = _mm256_add_epi32(at, eight)) {
+        const __m256i d = _mm256_xor_si256(at, _mm256_loadu_si256((const void *)(offset + k)));
+        differ = _mm256_or_si256(differ, _mm256_and_si256(d, mg__lanes_of(mask, k)));
+    }
+    return _mm256_testz_si256(differ, differ);
+}
+
 MG_AVX2 static uint64_t degrees_of_offsets(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
     uint64_t sum = 0;
+    bool steps = true;
     for (uint32_t r = 0; r < rows; r++) {
+        const uint32_t step = steps ? step_of(masks[r], offset[r]) : 0;
+        if (step && in_steps(masks[r], offset[r], step)) {
+            sum += degree_of_steps(masks[r], step);
+            continue;
+        }
+        steps &= !three_run(masks[r]); /* rows are one instruction's, and mostly of a kind */
         const __m256i any = _mm256_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
         __m256i unit[4];
         for (unsigned k = 0; k < 4; k++)
@@ -347,7 +404,14 @@ degrees_of_some(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t ro
 {
     uint8_t map[ROWS_AT_ONCE][MG_TOUCHED] __attribute__((aligned(64)));
     uint32_t sum = 0, maps = 0, word[32] __attribute__((aligned(64)));
+    bool steps = true;
     for (uint32_t r = 0; r < rows; r++) {
+        const uint32_t step = steps ? step_of(masks[r], offset[r]) : 0;
+        if (step && in_steps(masks[r], offset[r], step)) {
+            sum += degree_of_steps(masks[r], step);
+            continue;
+        }
+        steps &= !three_run(masks[r]); /* rows are one instruction's, and mostly of a kind */
         __m512i unit[2];
         const __m512i any = _mm512_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
         for (unsigned i = 0; i < 2; i++)
