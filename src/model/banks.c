@@ -275,8 +275,8 @@ static inline bool three_run(uint32_t mask)
     return (mask >> __builtin_ctz(mask) & 7) == 7;
 }
 
-/* Words a step apart, lane by lane, as many are that meet in a bank. The first three lanes and the last one tell whether
- * it may be so: the bytes of a step; 0: it is not. */
+/* Words a step apart, lane by lane, as many are that meet in a bank. The first three lanes and the last one tell
+ * whether it may be so: the bytes of a step; 0: it is not. */
 static inline uint32_t step_of(uint32_t mask, const uint32_t offset[32])
 {
     const unsigned first = (unsigned)__builtin_ctz(mask), last = 31u - (unsigned)__builtin_clz(mask);
@@ -455,14 +455,12 @@ __attribute__((target("avx512f,avx512cd,avx2"))) static unsigned degree_of_pair(
 
 unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 {
-    return mg__isa() >= 4 ? degree_of_pairs(mask, address)
-           : mg__isa() >= 3 ? degree_of_addresses(mask, address)
-                            : 0;
+    return mg__isa() >= 4 ? degree_of_pairs(mask, address) : mg__isa() >= 3 ? degree_of_addresses(mask, address) : 0;
 }
 
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
-    return mg__isa() >= 4 ? degrees_of_rows(masks, offset, rows)
+    return mg__isa() >= 4   ? degrees_of_rows(masks, offset, rows)
            : mg__isa() >= 3 ? degrees_of_offsets(masks, offset, rows)
                             : 0;
 }
@@ -507,14 +505,13 @@ MG_AVX2_INLINE unsigned most_of_counts(uint64_t count, bool full)
 MG_AVX2_INLINE unsigned degree_of_eights(const __m256i unit[2], uint32_t runs)
 {
     const __m256i none = _mm256_set1_epi32(NO_UNIT), one = _mm256_set1_epi64x(1);
-    const __m256i of = _mm256_permute4x64_epi64(
-        _mm256_packus_epi32(_mm256_blendv_epi8(none, unit[0], mg__lanes_of(runs, 0)),
-                            _mm256_blendv_epi8(none, unit[1], mg__lanes_of(runs, 8))),
-        0xd8);
+    const __m256i of =
+        _mm256_permute4x64_epi64(_mm256_packus_epi32(_mm256_blendv_epi8(none, unit[0], mg__lanes_of(runs, 0)),
+                                                     _mm256_blendv_epi8(none, unit[1], mg__lanes_of(runs, 8))),
+                                 0xd8);
     __m256i turn[16], sum = _mm256_setzero_si256();
     mg__turn_halves(of, turn);
-    const __m256i left_out =
-        _mm256_or_si256(mg__again_within(of, turn), _mm256_cmpeq_epi16(of, _mm256_set1_epi16(-1)));
+    const __m256i left_out = _mm256_or_si256(mg__again_within(of, turn), _mm256_cmpeq_epi16(of, _mm256_set1_epi16(-1)));
     const __m256i at = _mm256_blendv_epi8(_mm256_slli_epi16(_mm256_and_si256(of, _mm256_set1_epi16(15)), 2),
                                           _mm256_set1_epi16(64), left_out); /* a shift by 64 leaves nothing */
     for (unsigned h = 0; h < 2; h++) {
