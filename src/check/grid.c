@@ -158,7 +158,9 @@ uint8_t mg__grid_value(const uint8_t *bytes, unsigned n)
 MG_WIDE static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
 {
     uint32_t v[32];
-    for (unsigned i = 0; i < 32; i++)
+    if (stride == 4)
+        memcpy(v, words, sizeof v);
+    for (unsigned i = 0; i < 32 && stride != 4; i++)
         memcpy(&v[i], words + (size_t)i * stride, 4);
     for (unsigned i = 0; i < 32; i++)
         value[i] = value_in(v[i], 4);
@@ -274,6 +276,21 @@ void mg__grid_forget(struct region *r, uint64_t from, uint64_t to)
     }
 }
 
+/* Two or four words of each lane, the lanes' one behind the other. */
+MG_WIDE static void join_values(uint8_t value[4][32], unsigned each, uint8_t *of)
+{
+    uint32_t four[32];
+    uint16_t two[32];
+    for (unsigned i = 0; i < 32; i++) {
+        two[i] = (uint16_t)(value[0][i] | value[1][i] << 8);
+        four[i] = two[i] | (uint32_t)value[2][i] << 16 | (uint32_t)value[3][i] << 24;
+    }
+    if (each == 2)
+        memcpy(of, two, sizeof two);
+    else
+        memcpy(of, four, sizeof four);
+}
+
 /* What the lanes of a store write to each of the memo's words, by its distance from the first. */
 static void values_in_a_row(const struct mg_access *a, const struct mg_memo *memo, uint8_t *of)
 {
@@ -286,16 +303,22 @@ static void values_in_a_row(const struct mg_access *a, const struct mg_memo *mem
         values_of(a->value[0], 4, of);
         return;
     }
+    uint8_t values[4][32] = {{0}};
+    const bool joined = memo->in_order && each <= 4;
     unsigned first = (unsigned)__builtin_ctz(a->mask);
     for (unsigned k = 0; k < each; k++) {
-        uint8_t value[32];
+        uint8_t *const value = values[k % 4];
         values_of((const uint8_t *)a->value[4 * k / element] + 4 * k % element, element, value);
+        if (joined)
+            continue;
         for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
             int64_t delta = a->pattern ? a->pattern->delta[lane] : (int64_t)(a->address[lane] - a->address[first]);
             of[(delta - memo->low) / 4 + k] = value[lane];
         }
     }
+    if (joined)
+        join_values(values, each, of);
 }
 
 /* As touch_any, of all bytes of a cell, or of all cells of a group. False: it is for touch_any. */
@@ -319,6 +342,20 @@ static bool put(const struct launch *l, _Atomic uint64_t *at, uint64_t entry, ui
     return true;
 }
 
+/* A store to all of a group that nobody has touched, on the only worker. */
+static inline bool put_first(struct region *r, uint64_t g, uint64_t cell, const uint8_t of[CELLS_GROUP])
+{
+    uint64_t value = 0;
+    if (atomic_load_explicit(&r->groups[g], memory_order_relaxed) ||
+        atomic_load_explicit(&r->values[g], memory_order_relaxed))
+        return false;
+    for (unsigned k = 0; k < CELLS_GROUP; k++)
+        value |= (uint64_t)of[k] << 8 * k;
+    atomic_store_explicit(&r->groups[g], cell, memory_order_relaxed);
+    atomic_store_explicit(&r->values[g], value, memory_order_relaxed);
+    return true;
+}
+
 /* Words in a row; `of`: their values, NULL for reads. */
 static bool put_run(const struct launch *l, struct region *r, uint64_t entry, uint64_t first, uint64_t n,
                     const uint8_t *of)
@@ -330,6 +367,9 @@ static bool put_run(const struct launch *l, struct region *r, uint64_t entry, ui
             atomic_store_explicit(&r->touched[c], 1, memory_order_relaxed);
     for (uint64_t g = first / CELLS_GROUP; g <= (past - 1) / CELLS_GROUP; g++) {
         uint64_t from = MG_MAX(g * CELLS_GROUP, first), to = MG_MIN((g + 1) * CELLS_GROUP, past), value = 0;
+        if (alone && of && to - from == CELLS_GROUP &&
+            put_first(r, g, (ENTRY_MASK - entry) << ENTRY_BITS | bytes, of + (from - first)))
+            continue;
         if (to - from < CELLS_GROUP || !put(l, &r->groups[g], entry, bytes, alone)) {
             split(r, g);
             for (uint64_t word = from; word < to; word++)
@@ -540,15 +580,34 @@ static void leave(struct launch *l, struct region *r, struct used_run run[2], ui
     }
 }
 
-/* For the launch behind this one, and for this one if it may have begun early. */
-static void chain(struct launch *l, const struct region *r, uint64_t from, uint64_t to, uint64_t cell)
+/* Bytes that were written, one behind the other, and the instruction that wrote the first. */
+struct wrote_run {
+    uint64_t from, to;
+    uint32_t insn;
+};
+
+static void chain_run(struct launch *l, const struct region *r, struct wrote_run *run)
 {
-    uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK;
-    uint32_t insn = one ? insn_in(l, ENTRY_MASK - one) : NO_INSN;
+    if (run->to > run->from)
+        mg__chain_wrote(l, r, run->from, run->to, run->insn);
+    run->to = run->from = 0;
+}
+
+/* For the launch behind this one, and for this one if it may have begun early. */
+static void chain(struct launch *l, const struct region *r, struct wrote_run *run, uint64_t from, uint64_t to,
+                  uint64_t cell)
+{
+    const uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK;
     if (l->dependent)
-        mg__chain_used(l, r, from, to, insn);
-    if (cell >> 60)
-        mg__chain_wrote(l, r, from, to, insn);
+        mg__chain_used(l, r, from, to, one ? insn_in(l, ENTRY_MASK - one) : NO_INSN);
+    if (!(cell >> 60))
+        return;
+    if (run->to == from && run->to > run->from) {
+        run->to = to;
+        return;
+    }
+    chain_run(l, r, run);
+    *run = (struct wrote_run){from, to, one ? insn_in(l, ENTRY_MASK - one) : NO_INSN};
 }
 
 /* Cells that had to be split, and came to be alike again. */
@@ -568,6 +627,7 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
     struct region *r = l->regions[object];
     bool judges = l->race && !l->ordered, marks = r->written != WRITTEN_ALL;
     struct used_run used[2] = {{0}, {0}};
+    struct wrote_run written = {0};
     /* from `run` on all is written */
     uint64_t from = chunk * CELLS_CHUNK, to = MG_MIN(from + CELLS_CHUNK, n), run = from;
     for (uint64_t first = from; first < to; first += CELLS_GROUP) {
@@ -578,7 +638,7 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
         if (is_split && alike)
             group = atomic_load_explicit(&r->cells[first], memory_order_relaxed);
         if (alike && group && l->kept)
-            chain(l, r, 4 * first, MG_MIN(4 * past, r->size), group);
+            chain(l, r, &written, 4 * first, MG_MIN(4 * past, r->size), group);
         if (is_split && alike)
             memset((void *)&r->cells[first], 0, CELLS_GROUP * sizeof(*r->cells));
         if (alike && streams && group)
@@ -596,7 +656,7 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
             if (judges && cell & ENTRY_MASK)
                 judge(w, object, 4 * i, cell);
             if (!alike && cell && l->kept)
-                chain(l, r, 4 * i, 4 * i + 4, cell);
+                chain(l, r, &written, 4 * i, 4 * i + 4, cell);
             if (!alike && streams && cell)
                 leave(l, r, used, 4 * i, 4 * i + 4, cell);
             if (!marks || cell >> 60 == 15)
@@ -613,6 +673,7 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
     }
     tell_run(l, r, &used[0]);
     tell_run(l, r, &used[1]);
+    chain_run(l, r, &written);
     if (run < to && marks)
         mg__region_mark(r, 4 * run, 4 * to, true);
     uint64_t groups = (to - from + CELLS_GROUP - 1) / CELLS_GROUP;

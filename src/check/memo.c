@@ -80,13 +80,14 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
     m->apart = runs * 4 > m->n;
     m->in_a_row = !m->twice;
     m->first = (uint8_t)(lane[0] >> MG_WHO_NUMBER >> 1);
+    m->in_order = m->n == span && span == 32 * each;
     m->units = 0;
     for (unsigned k = 0; k < m->n; k++) {
+        m->in_order &= lane[k] == mg__order_pack_lane(k / each % 32);
         const unsigned at = m->n == span ? k : s->unit[k];
         m->in_a_row &= lane[k] == lane[0] + (2 * at << MG_WHO_NUMBER);
         m->units |= span <= 32 ? 1u << at : 0;
     }
-    m->in_order = m->in_a_row && m->n == span && span == 32;
     m->span = (uint16_t)span;
     m->low = (int32_t)low;
     m->width = width;

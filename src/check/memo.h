@@ -11,7 +11,7 @@ struct mg_memo {
     uint32_t width;
     uint8_t unit_log;
     bool twice;           /* several lanes on one unit */
-    bool in_order;        /* 32 units in a row, of one lane each, from lane 0 on */
+    bool in_order;        /* units in a row: those of lane 0, of lane 1 and so on, of all 32 */
     bool in_a_row;        /* of one lane each, which are as far apart as their units; the lowest is lane `first`'s */
     uint8_t first;
     uint32_t units;       /* a bit each, of a span of 32 at most; else 0 */

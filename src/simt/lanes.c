@@ -349,6 +349,15 @@ MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct
         memcpy(p, mg__slot(w, mem->reg[0]), 32u * mem->width);
         return;
     }
+    if (mask == ~0u && s->plan == MG_PLAN_CONTIGUOUS && mem->vec == 4 && mem->width == 4 && !mem->dst64) {
+        const uint32_t *const x = mg__slot(w, mem->reg[0]), *const y = mg__slot(w, mem->reg[1]),
+                              *const z = mg__slot(w, mem->reg[2]), *const last = mg__slot(w, mem->reg[3]);
+        for (unsigned i = 0; i < 32; i++) {
+            const uint32_t word[4] = {x[i], y[i], z[i], last[i]};
+            memcpy(p + sizeof word * i, word, sizeof word);
+        }
+        return;
+    }
     const int32_t *delta = s->pattern->delta;
     for (unsigned v = 0; v < mem->vec; v++, p += mem->width) {
         const void *r = mg__slot(w, mem->reg[v]);
