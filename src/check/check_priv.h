@@ -288,6 +288,7 @@ struct launch {
     bool relaxed;         /* no arrival at the cluster's barrier releases what was written before it */
     bool one_width;       /* of all its atomic operations */
     bool kept, dependent; /* chain.c: what it writes is kept; it may begin before the one in front of it has ended */
+    bool reads;           /* what it reads matters, too, of memory that it does not write to: constants as well */
     uint64_t stream;
     bool talks; /* it may tell the host something while it runs, or be told */
     bool ordered, race, init, bounds, barrier, pedantic;

@@ -556,28 +556,25 @@ static inline void use_bytes(const struct launch *l, struct region *r, struct us
 }
 
 /* What work in another stream must not touch before this launch is over: of the cells from one offset to another, which
- * are alike. */
+ * are alike. Where accesses are of less than 4 bytes, other work may use the bytes beside them. Which were read is not
+ * known of a word that several blocks read, nor in order: all of it, or none where the host is watched. */
 static void leave(struct launch *l, struct region *r, struct used_run run[2], uint64_t from, uint64_t to, uint64_t cell)
 {
     static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ,  MG__USE_ATOMIC,
                                         MG__USE_READ,  MG__USE_WRITE, MG__USE_READ};
-    uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
-    if (r->watched && l->code.unit_global < 2) { /* the host may use the bytes beside them */
-        const uint64_t entry = l->ordered ? one : ENTRY_MASK - one;
-        const unsigned kind = kind_in(l, entry); /* in order one is a write, and what was read is not known by bytes */
-        const unsigned bytes = !one ? 0 : l->ordered ? (unsigned)(cell >> 60) : used_bytes(l, cell, kind);
-        for (uint64_t at = from; bytes && at < to; at++)
-            if (bytes >> at % 4 & 1)
-                use_bytes(l, r, run, uses[kind], at, at + 1, insn_in(l, entry));
-    } else if (l->ordered) {
-        if (one)
-            use_bytes(l, r, run, uses[kind_in(l, one)], from, to, insn_in(l, one));
-        if (two)
-            use_bytes(l, r, run + 1, uses[kind_in(l, two)], from, to, insn_in(l, two));
-    } else if (one) {
-        one = ENTRY_MASK - one;
-        use_bytes(l, r, run, uses[kind_in(l, one)], from, to, insn_in(l, one));
-    }
+    const uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
+    const uint64_t entry = l->ordered ? one : ENTRY_MASK - one;
+    const unsigned kind = kind_in(l, entry); /* in order one is a write */
+    unsigned bytes = !one || l->code.unit_global == 2 ? 15 : l->ordered ? (unsigned)(cell >> 60) : used_bytes(l, cell, kind);
+    if (!bytes && !r->watched)
+        bytes = 15;
+    if (one && bytes == 15)
+        use_bytes(l, r, run, uses[kind], from, to, insn_in(l, entry));
+    for (uint64_t at = from; one && bytes != 15 && at < to; at++)
+        if (bytes >> at % 4 & 1)
+            use_bytes(l, r, run, uses[kind], at, at + 1, insn_in(l, entry));
+    if (l->ordered && two && !(r->watched && l->code.unit_global < 2))
+        use_bytes(l, r, run + 1, uses[kind_in(l, two)], from, to, insn_in(l, two));
 }
 
 /* Bytes that were written, one behind the other, and the instruction that wrote the first. */

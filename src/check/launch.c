@@ -122,7 +122,8 @@ static void end_launch(struct launch *l)
 static bool track(struct launch *l)
 {
     const struct mg_launch_info *info = l->info;
-    bool all = l->dependent || (l->race && mg__streams_matter(l->check)); /* what is read counts as well */
+    l->reads = l->dependent || (l->race && mg__streams_matter(l->check));
+    bool all = l->reads;
     bool watched = l->race && l->check->watched;
     l->regions = calloc(info->nallocations + 1, sizeof(struct region *));
     if (!l->regions)
@@ -160,7 +161,7 @@ static bool track(struct launch *l)
     }
     for (size_t k = 0; k < info->nallocations; k++) {
         struct region *r = l->regions[k];
-        if (r && !r->constant && (all || r->tracked || (watched && r->watched)))
+        if (r && (!r->constant || l->reads) && (all || r->tracked || (watched && r->watched)))
             r->tracked = mg__region_cells(r);
     }
     return true;

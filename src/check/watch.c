@@ -53,7 +53,7 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
         w->looks = LOOKS_ALL;
     } else if (a->space == MG_SPACE_SHARED) {
         mg__watch_shared(w, b, a, site);
-    } else if (a->space == MG_SPACE_GLOBAL) {
+    } else if (a->space == MG_SPACE_GLOBAL || (a->space == MG_SPACE_CONST && w->launch->reads)) {
         if (!mg__global_quick(w, b, a, site))
             mg__global_watch(w, b, a, site);
     } else if (a->space == MG_SPACE_LOCAL) {

@@ -252,6 +252,48 @@ CASE(copy_beside_a_kernel, ALONE)
     cudaStreamDestroy(b);
 }
 
+/* Bytes of one word, from two streams: no word is anybody's, but its bytes are. */
+template <bool fault> __global__ void blank_out(char *text, const char *from, int n)
+{
+    if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
+        text[i] = from[i] & ~32; // EXPECT: race/streams
+}
+CASE(bytes_in_two_streams, 0)
+{
+    char *text = (char *)zeros(250), *from = (char *)zeros(250);
+    cudaStream_t s[2];
+    cudaDeviceSynchronize();
+    for (cudaStream_t &stream : s)
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    blank_out<fault><<<4, 128, 0, s[0]>>>(text, from, fault ? 502 : 501);
+    blank_out<fault><<<4, 128, 0, s[1]>>>(text + 501, from + 501, 499);
+    cudaDeviceSynchronize();
+    for (cudaStream_t stream : s)
+        cudaStreamDestroy(stream);
+}
+
+__constant__ int weights[64];
+template <bool fault> __global__ void weighted(int *out)
+{
+    out[threadIdx.x] = weights[threadIdx.x] * weights[7]; // ALSO: race/streams
+}
+CASE(constants_beside_a_kernel, ALONE)
+{
+    int *out = zeros(64), host[64] = {1};
+    cudaStream_t a, b;
+    cudaMemcpyToSymbol(weights, host, sizeof host);
+    cudaDeviceSynchronize();
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    weighted<fault><<<1, 64, 0, a>>>(out);
+    if (!fault)
+        cudaStreamSynchronize(a);
+    cudaMemcpyToSymbolAsync(weights, host, sizeof host, 0, cudaMemcpyHostToDevice, b); // EXPECT: race/streams
+    cudaDeviceSynchronize();
+    cudaStreamDestroy(a);
+    cudaStreamDestroy(b);
+}
+
 /* ---- scopes ---- */
 template <bool fault> __global__ void count_in_scope(int *count)
 {
