@@ -72,11 +72,16 @@ static size_t size_of_type(const char *word, size_t n)
     static const struct {
         const char *name;
         size_t size;
-    } types[] = {{"float", 4},    {"double", 8},  {"int", 4},      {"unsigned", 4}, {"char", 1},     {"short", 2},
-                 {"bool", 1},     {"float2", 8},  {"float4", 16},  {"int2", 8},     {"int4", 16},    {"double2", 16},
-                 {"half", 2},     {"__half", 2},  {"uint", 4},     {"uint4", 16},   {"uint8_t", 1},  {"int8_t", 1},
-                 {"uint16_t", 2}, {"int16_t", 2}, {"uint32_t", 4}, {"int32_t", 4},  {"uint64_t", 8}, {"int64_t", 8},
-                 {"size_t", 8},   {"uint2", 8},   {"__half2", 4},  {"half2", 4}};
+    } types[] = {{"float", 4},       {"double", 8},        {"int", 4},           {"unsigned", 4}, {"char", 1},
+                 {"short", 2},       {"long", 8},          {"bool", 1},          {"float2", 8},   {"float3", 12},
+                 {"float4", 16},     {"int2", 8},          {"int3", 12},         {"int4", 16},    {"double2", 16},
+                 {"double3", 24},    {"half", 2},          {"__half", 2},        {"uint", 4},     {"uint3", 12},
+                 {"uint4", 16},      {"uint8_t", 1},       {"int8_t", 1},        {"uint16_t", 2}, {"int16_t", 2},
+                 {"uint32_t", 4},    {"int32_t", 4},       {"uint64_t", 8},      {"int64_t", 8},  {"size_t", 8},
+                 {"uint2", 8},       {"__half2", 4},       {"half2", 4},         {"uchar", 1},    {"ushort", 2},
+                 {"ulong", 8},       {"char2", 2},         {"char4", 4},         {"uchar2", 2},   {"uchar4", 4},
+                 {"short2", 4},      {"short4", 8},        {"ushort2", 4},       {"ushort4", 8},  {"longlong2", 16},
+                 {"ulonglong2", 16}, {"__nv_bfloat16", 2}, {"__nv_bfloat162", 4}};
     for (size_t i = 0; i < MG_COUNT(types); i++)
         if (strlen(types[i].name) == n && !memcmp(types[i].name, word, n))
             return types[i].size;
@@ -88,14 +93,47 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The dimensions of `name`, declared in `text` before `limit`: a positive number each, 0 where it is no number. */
-static unsigned dimensions(const char *text, const char *limit, const char *name, size_t *dims, unsigned most,
-                           size_t *element)
+struct declared {
+    size_t dims[4]; /* a positive number each, 0 where it is no number */
+    unsigned n;     /* 0: none */
+    size_t element; /* bytes; 0: of a type that only the program knows */
+};
+
+/* The words before the name, of which `int` and `unsigned` may stand beside others. */
+static size_t declared_type(const char *from, const char *to)
 {
-    size_t n = strlen(name);
-    unsigned found = 0;
-    *element = 0;
-    for (const char *p = text; n && (p = strstr(p, name)) && p < limit; p += n) {
+    size_t size = 0;
+    for (const char *q = from; q < to; q++) {
+        if (!is_word(*q) || (q > from && is_word(q[-1])))
+            continue;
+        size_t length = 0;
+        while (is_word(q[length]))
+            length++;
+        const bool beside = (length == 3 && !memcmp(q, "int", 3)) || (length == 8 && !memcmp(q, "unsigned", 8));
+        const size_t s = size_of_type(q, length);
+        size = s && !(beside && size) ? s : size;
+        q += length - 1;
+    }
+    return size;
+}
+
+/* Whether a variable of so many bytes may have been declared so; `surely`: nothing is unknown. */
+static bool fits(const struct declared *d, uint64_t size, bool *surely)
+{
+    uint64_t all = 1;
+    for (unsigned k = 0; k < d->n; k++)
+        all *= d->dims[k] <= size ? d->dims[k] : 0;
+    *surely = all != 0;
+    return !all || (d->element ? all * d->element == size : size % all == 0);
+}
+
+/* How a variable of `size` bytes is declared in `text`: the nearest declaration before `limit` that may be its own, or
+ * one behind it that is, as a function's that stands above the kernel. */
+static struct declared find_declared(const char *text, const char *limit, const char *name, uint64_t size)
+{
+    const size_t n = strlen(name);
+    struct declared found = {0};
+    for (const char *p = text; n && (p = strstr(p, name)) && (p < limit || !found.n); p += n) {
         if ((p > text && is_word(p[-1])) || is_word(p[n]) || p[n] != '[')
             continue;
         const char *begin = p; /* of the declaration: behind the last ; { } */
@@ -104,31 +142,21 @@ static unsigned dimensions(const char *text, const char *limit, const char *name
         const char *shared = strstr(begin, "__shared__"), *device = strstr(begin, "__device__");
         if (!(shared && shared < p) && !(device && device < p))
             continue;
-        size_t size = 0;
-        for (const char *q = begin; q < p; q++)
-            if (is_word(*q) && (q == begin || !is_word(q[-1]))) {
-                size_t length = 0;
-                while (is_word(q[length]))
-                    length++;
-                size_t s = size_of_type(q, length);
-                size = s ? s : size;
-                q += length - 1;
-            }
-        unsigned k = 0;
-        const char *q = p + n;
-        while (*q == '[' && k < most) {
+        struct declared d = {.element = declared_type(begin, p)};
+        bool surely;
+        for (const char *q = p + n; *q == '[' && d.n < MG_COUNT(d.dims);) {
             const char *close = strchr(q, ']');
-            if (!close || close > limit + 4096)
+            if (!close || close - q > 4096)
                 break;
             char *end;
             unsigned long v = strtoul(q + 1, &end, 10);
             while (*end == ' ')
                 end++;
-            dims[k++] = *end == ']' ? v : 0;
+            d.dims[d.n++] = *end == ']' ? v : 0;
             q = close + 1;
         }
-        found = k;
-        *element = size;
+        if (d.n && fits(&d, size, &surely) && (p < limit || surely))
+            found = d;
     }
     return found;
 }
@@ -137,21 +165,24 @@ static unsigned dimensions(const char *text, const char *limit, const char *name
 static bool element_name(const struct launch *l, uint32_t insn, const char *name, uint64_t size, uint64_t offset,
                          uint32_t width, struct mg_strbuf *out)
 {
-    size_t dims[4], element = 0, length;
-    unsigned n = 0;
+    struct declared d = {0};
+    size_t length;
     char *text;
     struct line line = mg__name_line(l->info, insn);
     if (line.file[0] && mg__file_read(line.file, 4u << 20, &text, &length, NULL) == MG_OK) {
         const char *limit = text; /* the declaration that is nearest above the line */
         for (uint32_t k = 1; k < line.line && *limit; limit++)
             k += *limit == '\n';
-        n = dimensions(text, limit, name, dims, MG_COUNT(dims), &element);
+        d = find_declared(text, limit, name, size);
         free(text);
     }
+    const size_t *const dims = d.dims;
+    const unsigned n = d.n;
+    size_t element = d.element;
     uint64_t inner = 1, all = n > 0;
     for (unsigned k = 0; k < n; k++)
         all *= dims[k] <= size ? dims[k] : 0;
-    if (!element && all && size % all == 0) /* of a type that only the program knows */
+    if (!element && all && size % all == 0)
         element = size / all;
     bool whole = n > 0 && element;
     for (unsigned k = 1; k < n; k++) {
