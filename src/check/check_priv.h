@@ -266,6 +266,9 @@ struct stuck { /* lanes that wait for ever */
     bool spins; /* in a loop */
     struct actor who;
 };
+struct owed { /* lanes that others wait for at a warp operation, and that were let go elsewhere, at `at` */
+    uint32_t insn, at, lanes, named;
+};
 struct occurrence *mg__tally_note(struct tally *tally, const struct occurrence *occurrence); /* NULL: no memory */
 void mg__tally_free(struct tally *tally);
 
@@ -400,6 +403,7 @@ struct block {
     } left; /* the first that ended */
     /* at a warp operation: its instruction + 1, and for whom */
     uint32_t waits[MG_ORDER_WARPS], waits_for[MG_ORDER_WARPS];
+    struct owed owed[MG_ORDER_WARPS];
     MG_VEC(struct stuck) stuck;
     MG_VEC(struct mbarrier) mbarriers;
     MG_VEC(struct copy) copies;

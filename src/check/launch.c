@@ -89,6 +89,7 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     b->hollow = false;
     memset(b->meetings, 0, sizeof(b->meetings));
     memset(b->waits, 0, sizeof(b->waits));
+    memset(b->owed, 0, sizeof(b->owed));
     mg__cluster_met(b);
     b->met = b->order->begin;
     b->exited = 0;

@@ -90,9 +90,35 @@ static bool alike(const uint32_t members[32], uint32_t mask)
     return !differ;
 }
 
+/* ---- lanes that others wait for ---- */
+static void note_owed(struct worker *w, struct block *b, uint32_t warp)
+{
+    struct owed *const o = &b->owed[warp];
+    if (!o->lanes)
+        return;
+    const struct actor who = {b->linear, (uint16_t)warp, MG_ORDER_MANY},
+                       with = {b->linear, (uint16_t)warp, (uint8_t)__builtin_ctz(o->lanes)};
+    note(w, KIND_BARRIER_MASK, o->insn, o->at, who, with, 0, o->named);
+    o->lanes = 0;
+}
+
+/* Some of these lanes may be waited for elsewhere. They have come if they are at a copy of the line: nvcc makes several
+ * of a loop's body, and does not mind which lanes go through which. */
+static void settle_owed(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    struct owed *const o = &b->owed[e->warp];
+    if (!(o->lanes & e->mask))
+        return;
+    const struct line here = mg__name_line(w->launch->info, e->insn), there = mg__name_line(w->launch->info, o->insn);
+    if (e->kind == MG_SYNC_EXIT || here.line != there.line || strcmp(here.file, there.file))
+        note_owed(w, b, e->warp);
+    o->lanes = 0;
+}
+
 static void warp_operation(struct worker *w, struct block *b, const struct mg_sync *e)
 {
     uint32_t self = 0;
+    settle_owed(w, b, e);
     bool named = e->insn < w->launch->info->ninsns && mg__ptx_meets_lanes(w->launch->info->insns[e->insn].insn);
     bool told = false;
     b->waits[e->warp] = 0;
@@ -123,9 +149,8 @@ static void let_go(struct worker *w, struct block *b, const struct mg_sync *e)
     uint32_t waits = b->waits[e->warp], missing = b->waits_for[e->warp] & e->mask;
     if (!waits || !missing || e->arrive || (e->insn != NO_INSN && mg__code_ends(w->launch->info, e->insn)))
         return;
-    struct actor who = {e->block, (uint16_t)e->warp, MG_ORDER_MANY};
-    struct actor with = {e->block, (uint16_t)e->warp, (uint8_t)__builtin_ctz(missing)};
-    note(w, KIND_BARRIER_MASK, waits - 1, e->insn, who, with, 0, b->waits_for[e->warp]);
+    if (!b->owed[e->warp].lanes)
+        b->owed[e->warp] = (struct owed){waits - 1, e->insn, missing, b->waits_for[e->warp]};
     b->waits[e->warp] = 0;
 }
 
@@ -142,6 +167,7 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
         warp_operation(w, b, e);
         break;
     case MG_SYNC_WARP_WAIT:
+        settle_owed(w, b, e);
         b->waits[e->warp] = e->insn + 1;
         b->waits_for[e->warp] = e->missing;
         break;
@@ -151,6 +177,7 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
         break;
     }
     case MG_SYNC_EXIT:
+        settle_owed(w, b, e);
         if (!b->exited) {
             b->left.insn = e->insn;
             b->left.who = first_of(e);
@@ -159,6 +186,10 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
         break;
     case MG_SYNC_RELEASE:
         let_go(w, b, e);
+        break;
+    case MG_SYNC_BLOCK_END:
+        for (uint32_t k = 0; k < MG_ORDER_WARPS; k++)
+            note_owed(w, b, k);
         break;
     case MG_SYNC_STUCK:
         if (b->stuck.count < STUCK_MOST)
@@ -193,6 +224,8 @@ static unsigned gravity(const struct stuck *s)
 void mg__meet_end(struct worker *w, struct block *b)
 {
     const struct stuck *at = NULL, *other = NULL;
+    for (uint32_t k = 0; k < MG_ORDER_WARPS; k++)
+        note_owed(w, b, k);
     for (size_t i = 0; i < b->stuck.count; i++) { /* a loop first, then a barrier, then what is first in the program */
         const struct stuck *s = &b->stuck.at[i];
         if (!at || gravity(s) > gravity(at) || (gravity(s) == gravity(at) && s->insn < at->insn))

@@ -507,7 +507,8 @@ bool mg__notes_warp(struct worker *w, const struct mg_sync *e)
     uint32_t others = 0;
     for (unsigned i = 0; i < 32; i++)
         others |= ~e->members[i];
-    if (e->kind != MG_SYNC_WARP || ~e->mask | others || w->notes.n >= w->notes.most)
+    if (e->kind != MG_SYNC_WARP || ~e->mask | others || w->notes.n >= w->notes.most ||
+        w->notes_of->owed[e->warp].lanes)
         return false;
     if (!w->meets_shape) {
         const struct mg_access nothing = {.insn = e->insn};

@@ -45,6 +45,7 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     for (uint32_t w = 0; w < o->nwarps; w++)
         o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
     memset(o->idle, 0, sizeof(o->idle));
+    o->parted = 0;
     if (o->nflags)
         memset(o->index, 0, 2 * (size_t)o->room * sizeof(*o->index));
     o->nflags = 0;
@@ -77,16 +78,27 @@ static uint32_t (*pairs_of(struct mg_order *o, uint32_t warp))[32]
     return o->pairs[warp];
 }
 
+/* From now on it is known when each lane last used memory; those that have since the warp last met may just have. */
+static void begin_parted(struct mg_order *o, uint32_t warp)
+{
+    for (unsigned global = 0; global < 2 && !(o->parted >> warp & 1); global++) {
+        const struct mg_order_idle *idle = &o->idle[global][warp];
+        const uint32_t busy = idle->since <= o->floor || idle->since <= o->lanes[warp] ? 0 : ~idle->lanes;
+        for (unsigned k = 0; k < 32; k++)
+            o->used[global][warp][k] = busy >> k & 1 ? o->now : 0;
+    }
+    o->parted |= UINT64_C(1) << warp;
+}
+
 void mg__order_warp(struct mg_order *o, uint32_t warp, uint32_t lanes)
 {
+    uint32_t(*pairs)[32] = o->live[warp] & ~lanes ? pairs_of(o, warp) : NULL;
+    if (pairs)
+        begin_parted(o, warp);
     uint32_t t = o->now++;
-    if ((o->live[warp] & ~lanes) == 0) {
+    if (!pairs) { /* all; or there is no memory: believe too much rather than report what is not there */
         o->lanes[warp] = t;
-        return;
-    }
-    uint32_t(*pairs)[32] = pairs_of(o, warp);
-    if (!pairs) {
-        o->lanes[warp] = t; /* without memory: believe too much rather than report what is not there */
+        o->parted &= ~(UINT64_C(1) << warp);
         return;
     }
     uint32_t together[32] = {0};
@@ -398,8 +410,10 @@ bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_w
     const struct mg_order_idle *idle = &o->idle[me.global][me.warp];
     const uint32_t may =
         mg__order_lanes(mg__order_number(who.lane)) & o->live[me.warp] & ~(time >= idle->since ? idle->lanes : 0);
+    const bool parted = o->parted >> me.warp & 1;
     for (unsigned k = 0; k < 32; k++)
-        if (may >> k & 1 && k != me.lane && time > pairs[me.lane][k])
+        if (may >> k & 1 && k != me.lane && time > pairs[me.lane][k] &&
+            !(parted && o->used[me.global][me.warp][k] < time))
             return false;
     return true;
 }

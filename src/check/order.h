@@ -9,7 +9,8 @@
  *   within a warp   lanes[w]: up to that time all lanes of the warp have met (__syncwarp, a shuffle, a vote). A mask
  *                   that names part of the warp fills a matrix of pairs, made when first needed. Lanes that have
  *                   used no memory since the warp or the block last met (idle) need not be among the pairs: they may
- *                   have left, and the engine keep them until the others do.
+ *                   have left, and the engine keep them until the others do. Once part of the warp has met, when each
+ *                   lane last used memory is known (used), and with it who of a group cannot have made an access.
  *   flags           a fence keeps a copy of the warp's row; a strong write publishes that copy at its address, and a
  *                   strong read of the same address takes it, for the lanes that read. Who read a flag may write it.
  *
@@ -124,6 +125,8 @@ struct mg_order {
     bool flagged, loses;           /* something was published; where there was no room */
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
+    uint64_t parted; /* warps, a bit each, of which a part has met since all of it did */
+    uint32_t used[2][MG_ORDER_WARPS][32]; /* of these: as `idle`, when each lane last did */
     struct mg_order_barrier barriers[16];
     uint32_t arrived; /* barriers to which somebody has come in this block, a bit each */
     uint32_t arrivals; /* barriers that opened last for arrivals alone: nobody waited */
@@ -150,6 +153,8 @@ static inline void mg__order_uses(struct mg_order *o, uint32_t warp, uint32_t la
     if (idle->since <= o->floor || idle->since <= o->lanes[warp])
         *idle = (struct mg_order_idle){o->now, ~0u};
     idle->lanes &= ~lanes;
+    for (uint32_t rest = o->parted >> warp & 1 ? lanes : 0; rest; rest &= rest - 1)
+        o->used[global][warp][__builtin_ctz(rest)] = o->now;
 }
 void mg__order_arrive(struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits);
 /* Whether other warps have met at the barrier and this one, which now comes, was not with them nor knows of it: it
