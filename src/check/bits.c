@@ -4,7 +4,8 @@
  * puts them in are exact. So are the bitwise operations: each combination of undefined inputs as all zeros and all
  * ones is tried, and a bit that comes out the same every time is defined. In sums an undefined bit makes those above
  * it undefined, for a carry goes up. Comparisons for equality are defined where a defined bit differs. Of all else the
- * whole result is undefined if any bit of an operand is. An instruction that is not listed is one of these.
+ * whole result is undefined if any bit of an operand is, half by half where two numbers of 16 bits are packed. An
+ * instruction that is not listed is one of these.
  */
 #include "check/bits.h"
 
@@ -74,6 +75,18 @@ static bool is_float(uint8_t type)
     return type >= MG_T_F16 && type <= MG_T_BF16X2;
 }
 
+static bool is_packed(uint8_t type)
+{
+    return type == MG_T_F16X2 || type == MG_T_BF16X2 || type == MG_T_U16X2 || type == MG_T_S16X2;
+}
+
+/* Of two numbers in a word, each of a number of the operands'. */
+static uint64_t of_halves(const struct mg_bits in[MG_BITS_OPERANDS])
+{
+    const uint64_t u = any(in);
+    return (u & 0xffff ? 0xffffu : 0) | (u & 0xffff0000u ? 0xffff0000u : 0);
+}
+
 static uint64_t of_shift(const struct mg_ptx_insn *i, const struct mg_bits in[MG_BITS_OPERANDS])
 {
     unsigned bits = 8 * mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
@@ -131,6 +144,8 @@ static uint64_t of_conversion(const struct mg_ptx_insn *i, const struct mg_bits 
     unsigned bits = 8 * mg__ptx_type_size((enum mg_ptx_type)from);
     *copies = i->ntypes == 2 && !(i->flags & MG_F_SAT) && from >= MG_T_B8 && from <= MG_T_S64 && to >= MG_T_B8 &&
               to <= MG_T_S64;
+    if ((to == MG_T_F16X2 || to == MG_T_BF16X2) && from == MG_T_F32) /* the first operand becomes the upper half */
+        return (in[0].undefined ? 0xffff0000u : 0) | (in[1].undefined ? 0xffffu : 0);
     if (!*copies)
         return any(in) ? ~0ull : 0;
     uint64_t u = in[0].undefined & ones(bits);
@@ -160,6 +175,8 @@ static uint64_t of_comparison(const struct mg_ptx_insn *i, const struct mg_bits 
         return ~0ull;
     if (!u)
         return 0;
+    if (i->opcode == MG_OP_SET && is_packed(type))
+        return of_halves(in);
     if (!is_float(type) && (i->cmp == MG_CMP_EQ || i->cmp == MG_CMP_NE))
         return (in[0].value ^ in[1].value) & ones(bits) & ~u ? 0 : ~0ull;
     if (is_signed(type) && (i->cmp == MG_CMP_LT || i->cmp == MG_CMP_GE) && !(in[1].value & ones(bits)))
@@ -213,6 +230,8 @@ uint64_t mg__bits_of_result(const struct mg_ptx_insn *i, const struct mg_bits in
         break;
     }
     *copies = false;
+    if (i->ntypes == 1 && is_packed(i->type[0]) && size == 4)
+        return of_halves(in);
     switch (i->opcode) {
     case MG_OP_SETP:
     case MG_OP_SET:

@@ -565,7 +565,9 @@ static void leave(struct launch *l, struct region *r, struct used_run run[2], ui
     const uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
     const uint64_t entry = l->ordered ? one : ENTRY_MASK - one;
     const unsigned kind = kind_in(l, entry); /* in order one is a write */
-    unsigned bytes = !one || l->code.unit_global == 2 ? 15 : l->ordered ? (unsigned)(cell >> 60) : used_bytes(l, cell, kind);
+    unsigned bytes = !one || l->code.unit_global == 2 ? 15
+                     : l->ordered                     ? (unsigned)(cell >> 60)
+                                                      : used_bytes(l, cell, kind);
     if (!bytes && !r->watched)
         bytes = 15;
     if (one && bytes == 15)

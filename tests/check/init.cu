@@ -1,4 +1,5 @@
 /* init.cu - reads of memory that nobody wrote. cases.cuh says how to read it. */
+#include <cuda_fp16.h>
 #include "cases.cuh"
 
 /* A sum or a match over a warp has what all of its lanes bring. */
@@ -493,4 +494,23 @@ CASE(fill_part, ALONE)
     int *out = fresh(64);
     fill_part<fault><<<1, 64>>>(out);
     fetch(out, 64); // EXPECT: init/copied-out
+}
+
+/* Two numbers in a word, of which an odd row has but one: what is made of the other is not looked at. */
+template <bool fault> __global__ void square_pairs(const __half2 *in, __half *out, int n)
+{
+    int i = threadIdx.x;
+    if (2 * i >= n)
+        return;
+    __half2 v = in[i]; // EXPECT: init/global
+    v = __hmul2(v, v);
+    out[2 * i] = __low2half(v);
+    if (2 * i + 1 < n || fault)
+        out[2 * i + 1] = __high2half(v);
+}
+CASE(square_pairs, 0)
+{
+    __half2 *in = (__half2 *)fresh(32), *out = (__half2 *)fresh(32);
+    cudaMemset(in, 0, 63 * sizeof(__half));
+    square_pairs<fault><<<1, 32>>>(in, (__half *)out, 63);
 }
