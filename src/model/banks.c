@@ -275,15 +275,15 @@ static inline bool three_run(uint32_t mask)
     return (mask >> __builtin_ctz(mask) & 7) == 7;
 }
 
-/* Words a step apart, lane by lane, as many are that meet in a bank. The first three lanes and the last one tell
- * whether it may be so: the bytes of a step; 0: it is not. */
+/* Words a step apart, lane by lane, as many are that meet in a bank: an even number of words. The first three lanes and
+ * the last one tell whether it may be so: the bytes of a step; 0: it is not. */
 static inline uint32_t step_of(uint32_t mask, const uint32_t offset[32])
 {
     const unsigned first = (unsigned)__builtin_ctz(mask), last = 31u - (unsigned)__builtin_clz(mask);
     if (!three_run(mask))
         return 0;
     const uint32_t step = offset[first + 1] - offset[first];
-    const bool may = step % WORD_BYTES == 0 && offset[first + 2] - offset[first + 1] == step &&
+    const bool may = step % (2 * WORD_BYTES) == 0 && offset[first + 2] - offset[first + 1] == step &&
                      offset[last] - offset[first] == (last - first) * step;
     return may ? step : 0;
 }
@@ -322,14 +322,7 @@ MG_AVX2 static bool in_steps(uint32_t mask, const uint32_t offset[32], uint32_t 
 MG_AVX2 static uint64_t degrees_of_offsets(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
     uint64_t sum = 0;
-    bool steps = true;
     for (uint32_t r = 0; r < rows; r++) {
-        const uint32_t step = steps ? step_of(masks[r], offset[r]) : 0;
-        if (step && in_steps(masks[r], offset[r], step)) {
-            sum += degree_of_steps(masks[r], step);
-            continue;
-        }
-        steps &= !three_run(masks[r]); /* rows are one instruction's, and mostly of a kind */
         const __m256i any = _mm256_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
         __m256i unit[4];
         for (unsigned k = 0; k < 4; k++)
@@ -404,14 +397,7 @@ degrees_of_some(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t ro
 {
     uint8_t map[ROWS_AT_ONCE][MG_TOUCHED] __attribute__((aligned(64)));
     uint32_t sum = 0, maps = 0, word[32] __attribute__((aligned(64)));
-    bool steps = true;
     for (uint32_t r = 0; r < rows; r++) {
-        const uint32_t step = steps ? step_of(masks[r], offset[r]) : 0;
-        if (step && in_steps(masks[r], offset[r], step)) {
-            sum += degree_of_steps(masks[r], step);
-            continue;
-        }
-        steps &= !three_run(masks[r]); /* rows are one instruction's, and mostly of a kind */
         __m512i unit[2];
         const __m512i any = _mm512_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
         for (unsigned i = 0; i < 2; i++)
@@ -458,11 +444,33 @@ unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
     return mg__isa() >= 4 ? degree_of_pairs(mask, address) : mg__isa() >= 3 ? degree_of_addresses(mask, address) : 0;
 }
 
+/* Rows are one instruction's, and mostly of a kind: the first of more than two lanes tells of which. */
+static bool may_be_steps(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
+{
+    uint32_t r = 0;
+    while (r < rows && !three_run(masks[r]))
+        r++;
+    return r < rows && step_of(masks[r], offset[r]);
+}
+
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
-    return mg__isa() >= 4   ? degrees_of_rows(masks, offset, rows)
-           : mg__isa() >= 3 ? degrees_of_offsets(masks, offset, rows)
-                            : 0;
+    uint64_t (*const of)(const uint32_t *, const uint32_t(*)[32], uint32_t) =
+        mg__isa() >= 4 ? degrees_of_rows : degrees_of_offsets;
+    if (mg__isa() < 3)
+        return 0;
+    if (!may_be_steps(masks, offset, rows))
+        return of(masks, offset, rows);
+    uint64_t sum = 0;
+    uint32_t others = 0; /* the first of those before row r that are not steps */
+    for (uint32_t r = 0; r < rows; r++) {
+        const uint32_t step = step_of(masks[r], offset[r]);
+        if (!step || !in_steps(masks[r], offset[r], step))
+            continue;
+        sum += degree_of_steps(masks[r], step) + of(masks + others, offset + others, r - others);
+        others = r + 1;
+    }
+    return sum + of(masks + others, offset + others, rows - others);
 }
 
 /* Whether lanes and those next to them, or next but one, have the same place wherever both run. */
