@@ -57,6 +57,7 @@ static void settle(const struct launch *l, struct occurrence *o)
             !mg__code_leads(info, o->insn, o->other, false, false)) {
             bool writes = o->value[0], wrote = o->value[1];
             o->kind = writes && wrote ? KIND_RACE_WRITE_WRITE : KIND_RACE_WRITE_READ;
+            o->value[2] = 1; /* of one warp: fix.c */
             if (writes && !wrote)
                 swap_actors(o);
         }

@@ -338,7 +338,7 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     if (!known || !line->line || !other->line || between_blocks(o) || plain_writes ||
         (o->kind != KIND_RACE_WRITE_READ && o->kind != KIND_RACE_READ_WRITE && o->kind != KIND_RACE_WRITE_WRITE))
         return false;
-    return put_barrier(l, o, line, other, "__syncthreads()", out);
+    return put_barrier(l, o, line, other, o->value[2] ? "__syncwarp()" : "__syncthreads()", out);
 }
 
 /* A barrier that is for as many threads as it names, or that has a number. */

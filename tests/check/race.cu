@@ -233,6 +233,24 @@ CASE(fewer_each_round, 0)
     fewer_each_round<fault><<<1, 32>>>(zeros(32));
 }
 
+/* One lane takes for all of its warp, which others of the block do not go through: a barrier of the warp is what lacks. */
+template <bool fault> __global__ void one_takes_for_all(int *n, int *out)
+{
+    __shared__ int at;
+    if (threadIdx.x < 32) {
+        if (threadIdx.x == 0)
+            at = atomicAdd(n, 32); // ALSO: race/*
+        // FIX: __syncwarp()
+        if (!fault)
+            __syncwarp();
+        out[at + threadIdx.x] = 1; // EXPECT: race/* at
+    }
+}
+CASE(one_takes_for_all, 0)
+{
+    one_takes_for_all<fault><<<1, 128>>>(zeros(1), zeros(32));
+}
+
 /* One store has one of its lanes' values; two of different warps are a race though the value is the same. */
 template <bool fault> __global__ void stored_by_a_warp(const int *in, int *out)
 {
