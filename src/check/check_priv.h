@@ -554,6 +554,8 @@ bool mg__define_read(struct worker *w, const struct mg_access *a, const uint32_t
 /* What a store is about to write, likewise; true: some of it nobody made. */
 bool mg__define_written(struct worker *w, const struct mg_access *a, uint32_t missing[32], struct origin *origin);
 enum check_kind mg__define_kind(enum place_kind place); /* of a value that nobody made */
+/* What lanes get from lanes that do not take part; false: it cannot be followed. */
+bool mg__define_shuffled(struct worker *w, const struct mg_sync *event);
 bool mg__define_step(void *worker, const struct mg_step *step);
 void mg__define_forget(struct worker *w, uint64_t block); /* it has ended */
 void mg__define_free(struct worker *w);

@@ -5,7 +5,8 @@
  * unwritten bytes makes the register's bits undefined (bits.c says how they go on), the warp is followed instruction by
  * instruction as long as a register of it has such bits, and a store makes memory undefined again. What is told is the
  * use: a branch or a predicate of an access that depends on such bits, an address, an operand of an atomic, a value
- * that was computed from them and goes to device memory. A warp without such bits costs nothing.
+ * that was computed from them and goes to device memory. A warp without such bits costs nothing. A shuffle's value from
+ * a lane that does not take part is such a value.
  *
  * What a function is passed or gives back, and what matrix instructions make, counts as defined.
  */
@@ -205,6 +206,7 @@ enum check_kind mg__define_kind(enum place_kind place)
     return place == PLACE_SHARED  ? KIND_INIT_SHARED
            : place == PLACE_LOCAL ? KIND_INIT_LOCAL
            : place == PLACE_HEAP  ? KIND_INIT_HEAP
+           : place == PLACE_NONE ? KIND_BARRIER_SHUFFLE_SOURCE
                                   : KIND_INIT_GLOBAL;
 }
 
@@ -222,6 +224,11 @@ static void tell(const struct at *t, const struct undefined *u, enum define_use 
                            .offset = from->offset,
                            .width = from->width,
                            .value = {use, 0}};
+    if (from->place == PLACE_NONE) { /* of a shuffle */
+        o.other = NO_INSN;
+        o.value[0] = (uint32_t)from->offset;
+        o.with = (struct actor){.lane = 0xff};
+    }
     mg__tally_note(&t->w->tally, &o);
 }
 
@@ -409,6 +416,27 @@ static void one(const struct at *t)
     } else {
         forget_results(t, lanes);
     }
+}
+
+bool mg__define_shuffled(struct worker *w, const struct mg_sync *e)
+{
+    const struct mg_insn_info *info = &w->launch->info->insns[e->insn];
+    const struct mg_ptx_insn *i = info->insn;
+    const struct mg_ptx_opnd *d = i->nresults ? mg__ptx_op(info->func, i, 0) : NULL;
+    struct shadow *s = e->follow && d && d->kind == MG_OPND_REG ? shadow_of(w, e->block, e->warp, true) : NULL;
+    struct frame *f = s ? frame_of(s, e->frame, info->func, true) : NULL;
+    if (!f)
+        return false;
+    const unsigned first = (unsigned)__builtin_ctz(e->mask);
+    const struct origin origin = {.insn = e->insn,
+                                  .object = -1,
+                                  .place = PLACE_NONE,
+                                  .who = {e->block, (uint16_t)e->warp, (uint8_t)first},
+                                  .offset = e->members[first]};
+    for (uint32_t rest = e->mask; rest; rest &= rest - 1)
+        define(f, d->index, (unsigned)__builtin_ctz(rest), ~0ull, true, &origin);
+    *e->follow = true;
+    return true;
 }
 
 bool mg__define_step(void *self, const struct mg_step *step)

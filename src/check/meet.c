@@ -173,6 +173,8 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
         break;
     case MG_SYNC_WARP_SOURCE: {
         unsigned i = (unsigned)__builtin_ctz(e->mask);
+        if (w->launch->init && mg__define_shuffled(w, e)) /* told where it is used */
+            break;
         note(w, KIND_BARRIER_SHUFFLE_SOURCE, e->insn, NO_INSN, first_of(e), nobody, e->members[i], 0);
         break;
     }

@@ -33,6 +33,7 @@ struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum m
     e->warp = w->index;
     e->mask = mask;
     e->barrier = e->count = e->missing = 0;
+    e->follow = NULL;
     return e;
 }
 

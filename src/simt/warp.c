@@ -169,8 +169,9 @@ static uint32_t set_of(const struct mg_warp *w, const struct mg_op *op, uint32_t
     return op->e < 0 ? run : mg__lane32(w, op->e, i) & run;
 }
 
-/* Lanes that get another lane's value must get it from one that they name. */
-static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run, const uint32_t from[32])
+/* Lanes that get another lane's value must get it from one that they name. Where the whole warp runs it may be compiled
+ * code that calls, which goes on behind it; `guests`: some lanes stand in another place, of another frame perhaps. */
+static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run, bool guests, const uint32_t from[32])
 {
     uint32_t astray = 0;
     for (uint32_t rest = run; rest; rest &= rest - 1) {
@@ -178,8 +179,13 @@ static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run
         astray |= (~set_of(w, op, run, i) >> from[i] & 1) << i;
     }
     if (astray) {
-        memcpy(mg__sync_event(w, op, MG_SYNC_WARP_SOURCE, astray)->members, from, 32 * sizeof *from);
+        struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_WARP_SOURCE, astray);
+        memcpy(e->members, from, sizeof e->members);
+        e->follow = w->worker->run->want_steps && run != ~0u && !guests ? &w->followed : NULL;
+        e->frame = w->frame;
         mg__sync_emit(w->worker);
+        if (w->followed)
+            mg__engine_following(w->worker);
     }
 }
 
@@ -238,7 +244,7 @@ MG_HANDLER(mg__op_warp)
     }
     row->fn(&io);
     if (io.from && from[0] < 32)
-        tell_sources(w, op, run, from);
+        tell_sources(w, op, run, guests.n != 0, from);
     keep(w, op, result, run);
     seat(w, op, &guests, false);
     return next;

@@ -232,6 +232,22 @@ CASE(shuffle_from_outside, ALONE)
     shuffle_from_outside<fault><<<1, 32>>>(zeros(32), zeros(32));
 }
 
+/* The upper lanes get what nobody gives them, and nobody looks at what they make of it. */
+template <bool fault> __global__ void sum_of_eight(const float *in, float *out)
+{
+    if (threadIdx.x >= 8)
+        return;
+    float v = in[threadIdx.x];
+    for (int d = fault ? 8 : 4; d; d /= 2)
+        v += __shfl_down_sync(0xff, v, d); // EXPECT: barrier/shuffle-source
+    if (threadIdx.x == 0)
+        *out = v;
+}
+CASE(sum_of_eight, 0)
+{
+    sum_of_eight<fault><<<1, 64>>>((float *)zeros(8), (float *)zeros(1));
+}
+
 template <bool fault> __global__ void reduce_mask(const int *in, int *out)
 {
     int t = threadIdx.x, v = in[t];
