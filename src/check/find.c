@@ -57,7 +57,7 @@ static void settle(const struct launch *l, struct occurrence *o)
             !mg__code_leads(info, o->insn, o->other, false, false)) {
             bool writes = o->value[0], wrote = o->value[1];
             o->kind = writes && wrote ? KIND_RACE_WRITE_WRITE : KIND_RACE_WRITE_READ;
-            o->value[2] = 1; /* of one warp: fix.c */
+            o->value[2] = 1; /* of one warp, if all that are one finding with it are: fix.c */
             if (writes && !wrote)
                 swap_actors(o);
         }
@@ -188,6 +188,11 @@ done:
     mg__strbuf_free(&message);
 }
 
+static bool is_plain(uint8_t kind)
+{
+    return kind == KIND_RACE_WRITE_READ || kind == KIND_RACE_READ_WRITE || kind == KIND_RACE_WRITE_WRITE;
+}
+
 static bool is_race(uint8_t kind)
 {
     return !strcmp(mg__kinds[kind].check, "race");
@@ -221,8 +226,7 @@ static bool told_as_race(const struct made *list, uint32_t n, const struct made 
 {
     for (uint32_t k = 0; m->o.kind == KIND_RACE_IN_STEP && m->line.line && k < n; k++) {
         const struct made *r = &list[k];
-        bool race = r->o.kind == KIND_RACE_WRITE_READ || r->o.kind == KIND_RACE_READ_WRITE ||
-                    r->o.kind == KIND_RACE_WRITE_WRITE;
+        bool race = is_plain(r->o.kind);
         bool same = r->line.line == m->line.line && r->other.line == m->other.line &&
                     !strcmp(r->line.file, m->line.file) && !strcmp(r->other.file, m->other.file);
         bool turned = r->line.line == m->other.line && r->other.line == m->line.line &&
@@ -318,6 +322,7 @@ void mg__find_report(struct launch *l)
         for (uint32_t k = i + 1; k < n; k++)
             if (!list[k].drop && one_finding(&list[i], &list[k])) {
                 list[i].o.count += list[k].o.count;
+                list[i].o.value[2] &= is_plain(list[i].o.kind) ? list[k].o.value[2] : ~0u;
                 list[k].drop = true;
             }
         send(l, &list[i]);

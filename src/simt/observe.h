@@ -14,7 +14,8 @@
  *                     fences, asynchronous copies, exits, and what the scheduler had to do so that the block went on.
  *  MG_OBSERVE_BULK    what bulk copies read and write, when they are done.
  *  MG_OBSERVE_STEPS   each instruction of the warps that the observer asked to follow, before it is executed; asked for
- *                     by mg_access.follow, with EVERY, or mg_sync.follow; of all warps where an observer is the kernel's clock.
+ *                     by mg_access.follow, with EVERY, or mg_sync.follow; of all warps where an observer is the
+ *                     kernel's clock.
  *
  * Where its lanes go comes as whatever the engine has at hand: their addresses, a pattern that it has seen before and a
  * base, or words of shared memory. mg__access_lanes makes addresses of it, once for all observers that ask. Who can do
