@@ -46,6 +46,11 @@ struct kind {
     enum mg_severity severity;
 };
 extern const struct kind mg__kinds[]; /* by enum check_kind */
+/* A race of plain accesses of one block that a barrier of the block would have kept apart. */
+static inline bool mg__kind_in_block(uint8_t kind)
+{
+    return kind == KIND_RACE_WRITE_READ || kind == KIND_RACE_READ_WRITE || kind == KIND_RACE_WRITE_WRITE;
+}
 
 /* ---- code.c ---- */
 struct site {                           /* one instruction that accesses memory */

@@ -206,7 +206,7 @@ enum check_kind mg__define_kind(enum place_kind place)
     return place == PLACE_SHARED  ? KIND_INIT_SHARED
            : place == PLACE_LOCAL ? KIND_INIT_LOCAL
            : place == PLACE_HEAP  ? KIND_INIT_HEAP
-           : place == PLACE_NONE ? KIND_BARRIER_SHUFFLE_SOURCE
+           : place == PLACE_NONE  ? KIND_BARRIER_SHUFFLE_SOURCE
                                   : KIND_INIT_GLOBAL;
 }
 
@@ -418,11 +418,12 @@ static void one(const struct at *t)
     }
 }
 
+/* Not of a function's, as all are in code for debuggers: what it gives back counts as defined. */
 bool mg__define_shuffled(struct worker *w, const struct mg_sync *e)
 {
     const struct mg_insn_info *info = &w->launch->info->insns[e->insn];
     const struct mg_ptx_insn *i = info->insn;
-    const struct mg_ptx_opnd *d = i->nresults ? mg__ptx_op(info->func, i, 0) : NULL;
+    const struct mg_ptx_opnd *d = i->nresults && info->func->is_entry ? mg__ptx_op(info->func, i, 0) : NULL;
     struct shadow *s = e->follow && d && d->kind == MG_OPND_REG ? shadow_of(w, e->block, e->warp, true) : NULL;
     struct frame *f = s ? frame_of(s, e->frame, info->func, true) : NULL;
     if (!f)

@@ -188,11 +188,6 @@ done:
     mg__strbuf_free(&message);
 }
 
-static bool is_plain(uint8_t kind)
-{
-    return kind == KIND_RACE_WRITE_READ || kind == KIND_RACE_READ_WRITE || kind == KIND_RACE_WRITE_WRITE;
-}
-
 static bool is_race(uint8_t kind)
 {
     return !strcmp(mg__kinds[kind].check, "race");
@@ -226,7 +221,7 @@ static bool told_as_race(const struct made *list, uint32_t n, const struct made 
 {
     for (uint32_t k = 0; m->o.kind == KIND_RACE_IN_STEP && m->line.line && k < n; k++) {
         const struct made *r = &list[k];
-        bool race = is_plain(r->o.kind);
+        bool race = mg__kind_in_block(r->o.kind);
         bool same = r->line.line == m->line.line && r->other.line == m->other.line &&
                     !strcmp(r->line.file, m->line.file) && !strcmp(r->other.file, m->other.file);
         bool turned = r->line.line == m->other.line && r->other.line == m->line.line &&
@@ -322,7 +317,7 @@ void mg__find_report(struct launch *l)
         for (uint32_t k = i + 1; k < n; k++)
             if (!list[k].drop && one_finding(&list[i], &list[k])) {
                 list[i].o.count += list[k].o.count;
-                list[i].o.value[2] &= is_plain(list[i].o.kind) ? list[k].o.value[2] : ~0u;
+                list[i].o.value[2] &= mg__kind_in_block(list[i].o.kind) ? list[k].o.value[2] : ~0u;
                 list[k].drop = true;
             }
         send(l, &list[i]);

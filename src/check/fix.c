@@ -336,7 +336,7 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     bool plain_writes = o->kind == KIND_RACE_WRITE_WRITE && !is_atomic(l, o->insn) && !is_atomic(l, o->other) &&
                         same_file(line, other) && line->line == other->line && !in_next_copy(l, o);
     if (!known || !line->line || !other->line || between_blocks(o) || plain_writes ||
-        (o->kind != KIND_RACE_WRITE_READ && o->kind != KIND_RACE_READ_WRITE && o->kind != KIND_RACE_WRITE_WRITE))
+        !mg__kind_in_block(o->kind))
         return false;
     return put_barrier(l, o, line, other, o->value[2] ? "__syncwarp()" : "__syncthreads()", out);
 }

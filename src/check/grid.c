@@ -555,9 +555,19 @@ static inline void use_bytes(const struct launch *l, struct region *r, struct us
     *run = (struct used_run){from, to, use, insn};
 }
 
+static void use_some(const struct launch *l, struct region *r, struct used_run *run, enum mg__use use, uint64_t from,
+                     uint64_t to, unsigned bytes, uint32_t insn)
+{
+    if (bytes == 15)
+        use_bytes(l, r, run, use, from, to, insn);
+    for (uint64_t at = from; bytes && bytes != 15 && at < to; at++)
+        if (bytes >> at % 4 & 1)
+            use_bytes(l, r, run, use, at, at + 1, insn);
+}
+
 /* What work in another stream must not touch before this launch is over: of the cells from one offset to another, which
  * are alike. Where accesses are of less than 4 bytes, other work may use the bytes beside them. Which were read is not
- * known of a word that several blocks read, nor in order: all of it, or none where the host is watched. */
+ * known of a word that several blocks use, nor in order: all of it, or none where the host is watched. */
 static void leave(struct launch *l, struct region *r, struct used_run run[2], uint64_t from, uint64_t to, uint64_t cell)
 {
     static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ,  MG__USE_ATOMIC,
@@ -565,17 +575,19 @@ static void leave(struct launch *l, struct region *r, struct used_run run[2], ui
     const uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
     const uint64_t entry = l->ordered ? one : ENTRY_MASK - one;
     const unsigned kind = kind_in(l, entry); /* in order one is a write */
-    unsigned bytes = !one || l->code.unit_global == 2 ? 15
-                     : l->ordered                     ? (unsigned)(cell >> 60)
-                                                      : used_bytes(l, cell, kind);
+    const bool whole = l->code.unit_global == 2, mixed = cell >> FLAG_MIXED & 1;
+    unsigned bytes = whole ? 15 : l->ordered ? (unsigned)(cell >> 60) : used_bytes(l, cell, kind), read = 0;
     if (!bytes && !r->watched)
         bytes = 15;
-    if (one && bytes == 15)
-        use_bytes(l, r, run, uses[kind], from, to, insn_in(l, entry));
-    for (uint64_t at = from; one && bytes != 15 && at < to; at++)
-        if (bytes >> at % 4 & 1)
-            use_bytes(l, r, run, uses[kind], at, at + 1, insn_in(l, entry));
-    if (l->ordered && two && !(r->watched && l->code.unit_global < 2))
+    if (!l->ordered && !whole && cell >> FLAG_ALONE & 1)
+        read = alone_in(cell).read;
+    else if (!l->ordered && mixed && !r->watched)
+        read = 15;
+    if (one)
+        use_some(l, r, run, uses[kind], from, to, bytes, insn_in(l, entry));
+    if (one && !l->ordered)
+        use_some(l, r, run + 1, MG__USE_READ, from, to, read & ~bytes, insn_in(l, entry));
+    if (l->ordered && two && (whole || !r->watched))
         use_bytes(l, r, run + 1, uses[kind_in(l, two)], from, to, insn_in(l, two));
 }
 

@@ -103,24 +103,31 @@ static void note_owed(struct worker *w, struct block *b, uint32_t warp)
 }
 
 /* Some of these lanes may be waited for elsewhere. They have come if they are at a copy of the line: nvcc makes several
- * of a loop's body, and does not mind which lanes go through which. */
+ * of a loop's body, and does not mind which lanes go through which. Where lines are not known they have not. */
 static void settle_owed(struct worker *w, struct block *b, const struct mg_sync *e)
 {
     struct owed *const o = &b->owed[e->warp];
     if (!(o->lanes & e->mask))
         return;
     const struct line here = mg__name_line(w->launch->info, e->insn), there = mg__name_line(w->launch->info, o->insn);
-    if (e->kind == MG_SYNC_EXIT || here.line != there.line || strcmp(here.file, there.file))
+    if (e->kind == MG_SYNC_EXIT || !here.line || here.line != there.line || strcmp(here.file, there.file))
         note_owed(w, b, e->warp);
     o->lanes = 0;
+}
+
+/* What is still owed when the block ends. */
+static void end_owed(struct worker *w, struct block *b)
+{
+    for (uint32_t k = 0; k < MG_ORDER_WARPS; k++)
+        note_owed(w, b, k);
 }
 
 static void warp_operation(struct worker *w, struct block *b, const struct mg_sync *e)
 {
     uint32_t self = 0;
-    settle_owed(w, b, e);
     bool named = e->insn < w->launch->info->ninsns && mg__ptx_meets_lanes(w->launch->info->insns[e->insn].insn);
     bool told = false;
+    settle_owed(w, b, e);
     b->waits[e->warp] = 0;
     if (e->mask && alike(e->members, e->mask))
         self = named ? e->mask & ~e->members[__builtin_ctz(e->mask)] : 0;
@@ -190,8 +197,7 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
         let_go(w, b, e);
         break;
     case MG_SYNC_BLOCK_END:
-        for (uint32_t k = 0; k < MG_ORDER_WARPS; k++)
-            note_owed(w, b, k);
+        end_owed(w, b);
         break;
     case MG_SYNC_STUCK:
         if (b->stuck.count < STUCK_MOST)
@@ -226,8 +232,7 @@ static unsigned gravity(const struct stuck *s)
 void mg__meet_end(struct worker *w, struct block *b)
 {
     const struct stuck *at = NULL, *other = NULL;
-    for (uint32_t k = 0; k < MG_ORDER_WARPS; k++)
-        note_owed(w, b, k);
+    end_owed(w, b);
     for (size_t i = 0; i < b->stuck.count; i++) { /* a loop first, then a barrier, then what is first in the program */
         const struct stuck *s = &b->stuck.at[i];
         if (!at || gravity(s) > gravity(at) || (gravity(s) == gravity(at) && s->insn < at->insn))

@@ -96,7 +96,7 @@ static bool is_word(char c)
 struct declared {
     size_t dims[4]; /* a positive number each, 0 where it is no number */
     unsigned n;     /* 0: none */
-    size_t element; /* bytes; 0: of a type that only the program knows */
+    size_t element; /* bytes; 0: not known */
 };
 
 /* The words before the name, of which `int` and `unsigned` may stand beside others. */
@@ -117,14 +117,13 @@ static size_t declared_type(const char *from, const char *to)
     return size;
 }
 
-/* Whether a variable of so many bytes may have been declared so; `surely`: nothing is unknown. */
-static bool fits(const struct declared *d, uint64_t size, bool *surely)
+/* Of a variable of so many bytes; 0: a dimension is no number. */
+static uint64_t elements_of(const struct declared *d, uint64_t size)
 {
     uint64_t all = 1;
     for (unsigned k = 0; k < d->n; k++)
         all *= d->dims[k] <= size ? d->dims[k] : 0;
-    *surely = all != 0;
-    return !all || (d->element ? all * d->element == size : size % all == 0);
+    return all;
 }
 
 /* How a variable of `size` bytes is declared in `text`: the nearest declaration before `limit` that may be its own, or
@@ -143,7 +142,6 @@ static struct declared find_declared(const char *text, const char *limit, const 
         if (!(shared && shared < p) && !(device && device < p))
             continue;
         struct declared d = {.element = declared_type(begin, p)};
-        bool surely;
         for (const char *q = p + n; *q == '[' && d.n < MG_COUNT(d.dims);) {
             const char *close = strchr(q, ']');
             if (!close || close - q > 4096)
@@ -155,7 +153,11 @@ static struct declared find_declared(const char *text, const char *limit, const 
             d.dims[d.n++] = *end == ']' ? v : 0;
             q = close + 1;
         }
-        if (d.n && fits(&d, size, &surely) && (p < limit || surely))
+        const uint64_t all = elements_of(&d, size);
+        const bool fits = !all || (d.element ? all * d.element == size : size % all == 0);
+        if (!d.element && all)
+            d.element = size / all;
+        if (d.n && fits && (p < limit || all))
             found = d;
     }
     return found;
@@ -178,12 +180,8 @@ static bool element_name(const struct launch *l, uint32_t insn, const char *name
     }
     const size_t *const dims = d.dims;
     const unsigned n = d.n;
-    size_t element = d.element;
-    uint64_t inner = 1, all = n > 0;
-    for (unsigned k = 0; k < n; k++)
-        all *= dims[k] <= size ? dims[k] : 0;
-    if (!element && all && size % all == 0)
-        element = size / all;
+    const size_t element = d.element;
+    uint64_t inner = 1;
     bool whole = n > 0 && element;
     for (unsigned k = 1; k < n; k++) {
         whole &= dims[k] != 0 && dims[k] <= size;

@@ -81,7 +81,9 @@ static uint32_t (*pairs_of(struct mg_order *o, uint32_t warp))[32]
 /* From now on it is known when each lane last used memory; those that have since the warp last met may just have. */
 static void begin_parted(struct mg_order *o, uint32_t warp)
 {
-    for (unsigned global = 0; global < 2 && !(o->parted >> warp & 1); global++) {
+    if (o->parted >> warp & 1)
+        return;
+    for (unsigned global = 0; global < 2; global++) {
         const struct mg_order_idle *idle = &o->idle[global][warp];
         const uint32_t busy = idle->since <= o->floor || idle->since <= o->lanes[warp] ? 0 : ~idle->lanes;
         for (unsigned k = 0; k < 32; k++)

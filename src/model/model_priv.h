@@ -70,6 +70,9 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
     return width * (unsigned)__builtin_popcount(mask);
 }
 
+/* ---- degrees.c ---- */
+/* The largest number of distinct ones of n units in one bank, of which a row has 2^row_shift. */
+unsigned mg__model_degree(const uint32_t *unit, unsigned n, unsigned row_shift);
 /* Wavefronts of a load or store of up to 32 bits, where there are 32 banks of 4 bytes; 0: mg__model_shared must be
  * asked. The ideal is 1. */
 unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32]);
@@ -77,15 +80,16 @@ unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32]);
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows);
 /* The same of loads or stores of 64 bits, and their ideal; no wavefronts: likewise. */
 struct mg_cost mg__model_rows_doubles(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows, bool load);
-/* The distinct sectors of a row, where the access is no wider than one. */
-uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32]);
-/* The same of an atomic whose lanes want no slot twice (sectors.c), from `base` on; 0: its lanes must be asked. */
-uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32], uint64_t base,
-                              uint64_t origin);
 /* Wavefronts by all lanes, of words, none of them behind `most`. */
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);
 /* The sum over accesses of which the touched words are marked. */
 unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows);
+/* ---- sectors.c ---- */
+/* The distinct sectors of a row, where the access is no wider than one. */
+uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32]);
+/* The same of an atomic whose lanes want no slot twice, from `base` on; 0: its lanes must be asked. */
+uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32], uint64_t base,
+                              uint64_t origin);
 
 /* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so
  * that clearing it is cheap. */

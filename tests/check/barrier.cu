@@ -248,6 +248,44 @@ CASE(sum_of_eight, 0)
     sum_of_eight<fault><<<1, 64>>>((float *)zeros(8), (float *)zeros(1));
 }
 
+/* Fewer lanes each round, who meet among themselves: those that have left are in nobody's way. */
+template <bool fault> __global__ void fewer_each_round(int *out)
+{
+    __shared__ int s[32];
+    int lane = threadIdx.x, v = lane, rounds = 4 - lane / 8;
+    for (int r = 0; r < rounds; r++) {
+        unsigned who = 0xffffffffu >> 8 * r;
+        s[lane] = v; // EXPECT: race/in-step s
+        __syncwarp(who);
+        v += s[3]; // ALSO: race/in-step
+        if (!fault)
+            __syncwarp(who);
+    }
+    out[lane] = v;
+}
+CASE(fewer_each_round, 0)
+{
+    fewer_each_round<fault><<<1, 32>>>(zeros(32));
+}
+
+/* One lane takes for all of its warp, which others of the block do not go through: a barrier of the warp is what lacks. */
+template <bool fault> __global__ void one_takes_for_all(int *n, int *out)
+{
+    __shared__ int at;
+    if (threadIdx.x < 32) {
+        if (threadIdx.x == 0)
+            at = atomicAdd(n, 32); // ALSO: race/*
+        // FIX: __syncwarp()
+        if (!fault)
+            __syncwarp();
+        out[at + threadIdx.x] = 1; // EXPECT: race/* at
+    }
+}
+CASE(one_takes_for_all, 0)
+{
+    one_takes_for_all<fault><<<1, 128>>>(zeros(1), zeros(32));
+}
+
 template <bool fault> __global__ void reduce_mask(const int *in, int *out)
 {
     int t = threadIdx.x, v = in[t];

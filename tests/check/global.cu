@@ -202,6 +202,22 @@ CASE(carry_to_the_right, 0)
 }
 
 /* ---- streams ---- */
+/* Two that wait for no other, nor it for them; gone when the case ends. */
+struct TwoStreams {
+    cudaStream_t a, b;
+    TwoStreams()
+    {
+        cudaDeviceSynchronize();
+        cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+        cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    }
+    ~TwoStreams()
+    {
+        cudaStreamDestroy(a);
+        cudaStreamDestroy(b);
+    }
+};
+
 template <bool fault> __global__ void produce(int *data)
 {
     data[threadIdx.x] = threadIdx.x + 1; // ALSO: race/streams
@@ -213,21 +229,16 @@ template <bool fault> __global__ void consume(const int *data, int *out)
 CASE(two_streams, 0)
 {
     int *data = zeros(64), *out = zeros(64);
-    cudaStream_t a, b;
+    const TwoStreams s;
     cudaEvent_t event;
-    cudaDeviceSynchronize();
-    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
-    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
     cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    produce<fault><<<1, 64, 0, a>>>(data);
-    cudaEventRecord(event, a);
+    produce<fault><<<1, 64, 0, s.a>>>(data);
+    cudaEventRecord(event, s.a);
     if (!fault)
-        cudaStreamWaitEvent(b, event, 0);
-    consume<fault><<<1, 64, 0, b>>>(data, out);
+        cudaStreamWaitEvent(s.b, event, 0);
+    consume<fault><<<1, 64, 0, s.b>>>(data, out);
     cudaDeviceSynchronize();
     cudaEventDestroy(event);
-    cudaStreamDestroy(a);
-    cudaStreamDestroy(b);
 }
 
 template <bool fault> __global__ void write_in_stream(int *data)
@@ -237,19 +248,14 @@ template <bool fault> __global__ void write_in_stream(int *data)
 CASE(copy_beside_a_kernel, ALONE)
 {
     int *data = zeros(64), *host = nullptr;
-    cudaStream_t a, b;
     cudaMallocHost((void **)&host, 64 * sizeof(int));
-    cudaDeviceSynchronize();
-    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
-    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
-    write_in_stream<fault><<<1, 64, 0, a>>>(data);
+    const TwoStreams s;
+    write_in_stream<fault><<<1, 64, 0, s.a>>>(data);
     if (!fault)
-        cudaStreamSynchronize(a);
-    cudaMemcpyAsync(host, data, 64 * sizeof(int), cudaMemcpyDeviceToHost, b); // EXPECT: race/streams
+        cudaStreamSynchronize(s.a);
+    cudaMemcpyAsync(host, data, 64 * sizeof(int), cudaMemcpyDeviceToHost, s.b); // EXPECT: race/streams
     cudaDeviceSynchronize();
     cudaFreeHost(host);
-    cudaStreamDestroy(a);
-    cudaStreamDestroy(b);
 }
 
 /* Bytes of one word, from two streams: no word is anybody's, but its bytes are. */
@@ -261,15 +267,10 @@ template <bool fault> __global__ void blank_out(char *text, const char *from, in
 CASE(bytes_in_two_streams, 0)
 {
     char *text = (char *)zeros(250), *from = (char *)zeros(250);
-    cudaStream_t s[2];
+    const TwoStreams s;
+    blank_out<fault><<<4, 128, 0, s.a>>>(text, from, fault ? 502 : 501);
+    blank_out<fault><<<4, 128, 0, s.b>>>(text + 501, from + 501, 499);
     cudaDeviceSynchronize();
-    for (cudaStream_t &stream : s)
-        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    blank_out<fault><<<4, 128, 0, s[0]>>>(text, from, fault ? 502 : 501);
-    blank_out<fault><<<4, 128, 0, s[1]>>>(text + 501, from + 501, 499);
-    cudaDeviceSynchronize();
-    for (cudaStream_t stream : s)
-        cudaStreamDestroy(stream);
 }
 
 __constant__ int weights[64];
@@ -280,18 +281,13 @@ template <bool fault> __global__ void weighted(int *out)
 CASE(constants_beside_a_kernel, ALONE)
 {
     int *out = zeros(64), host[64] = {1};
-    cudaStream_t a, b;
     cudaMemcpyToSymbol(weights, host, sizeof host);
-    cudaDeviceSynchronize();
-    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
-    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
-    weighted<fault><<<1, 64, 0, a>>>(out);
+    const TwoStreams s;
+    weighted<fault><<<1, 64, 0, s.a>>>(out);
     if (!fault)
-        cudaStreamSynchronize(a);
-    cudaMemcpyToSymbolAsync(weights, host, sizeof host, 0, cudaMemcpyHostToDevice, b); // EXPECT: race/streams
+        cudaStreamSynchronize(s.a);
+    cudaMemcpyToSymbolAsync(weights, host, sizeof host, 0, cudaMemcpyHostToDevice, s.b); // EXPECT: race/streams
     cudaDeviceSynchronize();
-    cudaStreamDestroy(a);
-    cudaStreamDestroy(b);
 }
 
 /* ---- scopes ---- */

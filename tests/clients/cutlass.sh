@@ -30,10 +30,12 @@ if [ ! -e "$built" ] || [ -n "$(find "$here" -newer "$built" -name "*.[ch]u" -o 
         -I"$source/include" -I"$source/tools/util/include" -o "$built" "$here/$program.cu" >"$built.log" 2>&1 ||
         { echo "nvcc does not compile it:"; head -c 2000 "$built.log"; exit 1; }
 fi
-for how in "interp run" "jit run" "jit profile" "jit check"; do
-    if ! said=$(MARGAY_ENGINE=${how% *} "$margay" "${how#* }" --device "$device" "$built" 2>&1) || ! echo "$said" | grep -q '^PASS$'; then
-        echo "margay ${how#* }, ${how% *}:"
-        echo "$said"
-        exit 1
-    fi
+for engine in interp jit; do
+    for how in run profile check; do
+        if ! said=$(MARGAY_ENGINE=$engine "$margay" $how --device "$device" "$built" 2>&1) || ! echo "$said" | grep -q '^PASS$'; then
+            echo "margay $how, $engine:"
+            echo "$said"
+            exit 1
+        fi
+    done
 done

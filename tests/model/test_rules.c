@@ -146,20 +146,29 @@ static void every_pass_of_the_hardware(void **state)
 }
 
 /* ---- the obvious implementation: sets as arrays, one lane after the other ---- */
+/* The different pieces of `piece` bytes that these lanes touch: how many, and their numbers. */
+enum { MOST_PIECES = 32 * 16 };
+static unsigned slow_pieces(unsigned piece, unsigned width, uint32_t mask, const uint64_t *address, unsigned from,
+                            unsigned to, uint64_t seen[MOST_PIECES])
+{
+    unsigned n = 0;
+    for (unsigned i = from; i < to; i++)
+        for (uint64_t p = address[i] / piece; mask >> i & 1 && p <= (address[i] + width - 1) / piece; p++) {
+            unsigned k = 0;
+            while (k < n && seen[k] != p)
+                k++;
+            if (k == n)
+                seen[n++] = p;
+        }
+    return n;
+}
+
 static unsigned slow_degree(const struct mg_arch *a, unsigned width, uint32_t mask, const uint64_t *address,
                             unsigned from, unsigned to)
 {
-    uint64_t words[256];
-    unsigned n = 0, most = 0;
-    for (unsigned i = from; i < to; i++)
-        for (uint64_t w = address[i] / a->bank_bytes;
-             mask >> i & 1 && w <= (address[i] + width - 1) / a->bank_bytes; w++) {
-            unsigned k = 0;
-            while (k < n && words[k] != w)
-                k++;
-            if (k == n)
-                words[n++] = w;
-        }
+    uint64_t words[MOST_PIECES];
+    const unsigned n = slow_pieces(a->bank_bytes, width, mask, address, from, to, words);
+    unsigned most = 0;
     for (unsigned bank = 0; bank < a->banks; bank++) {
         unsigned in = 0;
         for (unsigned k = 0; k < n; k++)
@@ -204,18 +213,8 @@ static struct mg_cost slow_shared(const struct mg_arch *a, bool load, unsigned w
 
 static uint32_t slow_sectors(const struct mg_arch *a, unsigned width, uint32_t mask, const uint64_t *address)
 {
-    uint64_t seen[32 * 16];
-    uint32_t n = 0;
-    for (unsigned i = 0; i < 32; i++)
-        for (uint64_t s = address[i] / a->sector_bytes;
-             mask >> i & 1 && s <= (address[i] + width - 1) / a->sector_bytes; s++) {
-            uint32_t k = 0;
-            while (k < n && seen[k] != s)
-                k++;
-            if (k == n)
-                seen[n++] = s;
-        }
-    return n;
+    uint64_t seen[MOST_PIECES];
+    return slow_pieces(a->sector_bytes, width, mask, address, 0, 32, seen);
 }
 
 /* Whether two addresses get in each other's way: each bit of the lines' numbers in which they differ turns a pair of

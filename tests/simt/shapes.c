@@ -562,7 +562,7 @@ static void made_up(void **state)
 {
     (void)state;
     const char *asked = getenv("MARGAY_TEST_SEED"), *number = getenv("MARGAY_TEST_KERNELS");
-    uint64_t first = asked ? strtoull(asked, NULL, 0) : 1, count = number ? strtoull(number, NULL, 0) : 30;
+    uint64_t first = asked ? strtoull(asked, NULL, 0) : 1, count = number ? strtoull(number, NULL, 0) : 60;
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct maker maker = {.seed = seed * 0x9e3779b97f4a7c15ull}, *m = &maker;
         PUT("%s",
