@@ -149,6 +149,9 @@ struct mg_gen {
     LLVMValueRef mask;        /* i32: lanes that execute the op; NULL: all */
     LLVMValueRef lanes;       /* i32: lanes in this arm, before a guard; NULL: all */
     const uint64_t *keep;     /* in an arm: variables whose values in idle lanes are still wanted */
+    const uint64_t *slots;    /* of the second function: those in whose slots idle lanes have something */
+    LLVMValueRef running;     /* and which of its lanes are not */
+    LLVMValueRef running_lanes; /* the same as a vector of bits, where it has been made for several; or NULL */
     bool guarded;             /* lanes that the op leaves out are not idle: all keep theirs */
     struct mg_gen_level levels[MG_GEN_LEVELS];
     unsigned nlevels;
@@ -250,6 +253,7 @@ void mg__gen_count_block(struct mg_gen *g, const struct mg_engine_op *op); /* on
 void mg__gen_some(struct mg_gen *g);
 
 /* gen_value.c */
+void mg__gen_to_slot(struct mg_gen *g, uint32_t var); /* its value; what idle lanes have there stays */
 /* The variable's slot has its value now, and no other variable's that shares it. */
 void mg__gen_framed(struct mg_gen *g, uint32_t var);
 bool mg__gen_is_framed(const struct mg_gen *g, uint32_t var);

@@ -13,9 +13,7 @@ void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
     const uint32_t var = mg__gen_var(g, o->slot, o->bytes);
     if (var == UINT32_MAX || mg__gen_is_framed(g, var))
         return;
-    struct mg_gen_value v = mg__gen_read(g, o->slot, o->bytes);
-    mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot),
-                  o->bytes ? o->bytes : 4);
+    mg__gen_to_slot(g, var);
     mg__gen_framed(g, var);
 }
 
@@ -288,7 +286,8 @@ void mg__gen_call_of(struct mg_gen *g, uint32_t index)
         mg__gen_deferred_settle(g);
     for (unsigned k = 0; k < op->nin; k++)
         mg__gen_to_frame(g, &op->in[k]);
-    for (unsigned k = 0; k < op->nout && g->mask; k++)
+    /* and what the lanes have there that do not make it, but those of which the frame has it anyway (gen_some.c) */
+    for (unsigned k = 0; k < op->nout && g->mask && (!g->some || g->guarded || g->nlevels); k++)
         mg__gen_to_frame(g, &op->out[k]);
     LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
     LLVMValueRef f = function_for(g, index), args[3] = {g->e, mg__gen_c32(g, index), mask};

@@ -167,11 +167,9 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
     const struct mg_engine_mem *m = op->mem;
     mg__gen_deferred_settle(g);
     for (unsigned k = 1; k < op->nin; k++) {
-        struct mg_gen_value v = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
         const uint32_t var = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
         if (var != UINT32_MAX && !mg__gen_is_framed(g, var))
-            mg__gen_store(g, mg__gen_vector(g, &v, op->in[k].bytes), mg__gen_at(g, g->regs, (uint32_t)op->in[k].slot),
-                          op->in[k].bytes);
+            mg__gen_to_slot(g, var);
     }
     LLVMTypeRef params[4] = {g->ptr, g->i32, g->ptr, g->i64},
                 type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 4, 0);

@@ -12,8 +12,8 @@
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
  * Accesses are calls of the interpreter's handlers, but for those in loops whose lanes are found to be consecutive
- * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. A register of one
- * block alone keeps its junk in idle lanes; all others are blended.
+ * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. Registers have junk
+ * in idle lanes; what these have in the frame stays, for it is blended in where a register goes there.
  */
 #include "jit/gen.h"
 
@@ -23,6 +23,7 @@ struct some {
     bool *in;                      /* by block: compiled */
     LLVMBasicBlockRef *body, *way; /* by block: behind its BLOCK op, which is counted; before it, if it has one */
     uint64_t *keep;                /* variables that are live between blocks, and those that share their slots */
+    uint64_t *none;                /* no variable */
     uint64_t *held;                /* of these, those that have been loaded in the block's code */
     LLVMValueRef lanes;            /* where the mask is kept: lanes may leave it */
     LLVMValueRef mask, meet;
@@ -130,13 +131,19 @@ static void go_on(struct some *s, uint32_t op)
         go_back(s->g, op);
 }
 
-static LLVMValueRef frame(struct mg_gen *g, uint32_t var)
+static void from_slot(struct mg_gen *g, uint32_t var)
 {
-    return mg__gen_at(g, g->regs, (uint32_t)g->vars[var].slot);
+    const struct mg_gen_var *v = &g->vars[var];
+    LLVMTypeRef type = v->bytes ? LLVMVectorType(mg__gen_int(g, v->bytes), 32) : g->i32;
+    LLVMValueRef mask = g->mask,
+                 all = mg__gen_load(g, type, mg__gen_at(g, g->regs, (uint32_t)v->slot), v->bytes ? v->bytes : 4);
+    g->mask = NULL;
+    mg__gen_write(g, v->slot, v->bytes, mg__gen_of_vector(all));
+    g->mask = mask;
 }
 
-/* What the block touches before op `end`: from the frame, where it begins, or (`out`) back to it. `live`: there. */
-static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t end, const uint64_t *live, bool out)
+/* Of what the block touches before op `end`, `wanted`: from the frame, where it begins, or (`out`) back to it. */
+static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t end, const uint64_t *wanted, bool out)
 {
     struct mg_gen *g = s->g;
     uint64_t *seen = mg__arena_array(&g->arena, g->words, sizeof *seen);
@@ -144,6 +151,7 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
         g->reason = "memory";
         return;
     }
+    g->running_lanes = out ? mg__gen_lanes(g, g->running) : NULL;
     for (uint32_t i = b->first; i < end; i++) {
         const struct mg_engine_op *op = &g->p->ops[i];
         const struct mg_engine_operand guard = {op->guard, 0};
@@ -153,32 +161,24 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
                                                                          : &guard;
             uint32_t v = o->slot < 0 ? UINT32_MAX : mg__gen_var(g, o->slot, o->bytes);
             if (v == UINT32_MAX || mg__gen_is_live(out ? seen : s->held, v) || (out && k >= op->nout) ||
-                !(mg__gen_is_live(s->keep, v) || mg__gen_is_live(live, v)))
+                !mg__gen_is_live(wanted, v))
                 continue;
             (out ? seen : s->held)[v / 64] |= (uint64_t)1 << (v % 64);
-            unsigned bytes = g->vars[v].bytes;
-            if (out) {
-                if (mg__gen_is_framed(g, v))
-                    continue;
-                struct mg_gen_value value = mg__gen_read(g, g->vars[v].slot, bytes);
-                mg__gen_store(g, mg__gen_vector(g, &value, bytes), frame(g, v), bytes ? bytes : 4);
-                mg__gen_framed(g, v); /* and what shares the slot is not: it may come behind */
+            if (out && mg__gen_is_framed(g, v))
                 continue;
-            }
-            LLVMTypeRef type = bytes ? LLVMVectorType(mg__gen_int(g, bytes), 32) : g->i32;
-            LLVMValueRef mask = g->mask;
-            g->mask = NULL;
-            mg__gen_write(g, g->vars[v].slot, bytes,
-                          mg__gen_of_vector(mg__gen_load(g, type, frame(g, v), bytes ? bytes : 4)));
-            g->mask = mask;
-            mg__gen_framed(g, v);
+            if (out)
+                mg__gen_to_slot(g, v);
+            else
+                from_slot(g, v);
+            mg__gen_framed(g, v); /* and what shares the slot is not: it may come behind */
         }
     }
+    g->running_lanes = NULL;
 }
 
 static void take_mask(struct some *s)
 {
-    s->mask = s->g->mask = s->g->lanes = mg__gen_load(s->g, s->g->i32, s->lanes, 4);
+    s->mask = s->g->mask = s->g->lanes = s->g->running = mg__gen_load(s->g, s->g->i32, s->lanes, 4);
 }
 
 /* An op that the interpreter executes. */
@@ -215,7 +215,9 @@ static void guarded_call(struct some *s, uint32_t i)
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, lanes, mg__gen_c32(g, 0), ""), body, after);
     LLVMPositionBuilderAtEnd(g->b, body);
     g->mask = lanes;
+    g->guarded = true;
     mg__gen_op_some(g, i);
+    g->guarded = false;
     g->mask = s->mask;
     LLVMBuildBr(g->b, after);
     LLVMPositionBuilderAtEnd(g->b, after);
@@ -250,9 +252,8 @@ static LLVMValueRef nobody_asks(struct mg_gen *g)
 static void emit_told(struct some *s, const struct mg_gen_block *b, uint32_t i)
 {
     struct mg_gen *g = s->g;
-    const uint64_t *live = i + 1 < b->end ? g->lives + (size_t)(i + 1 - b->first) * g->words : s->keep;
     LLVMBasicBlockRef on = mg__gen_bb(g), back = mg__gen_bb(g);
-    frame_vars(s, b, i, live, true);
+    frame_vars(s, b, i, g->lives + (size_t)(i + 1 - b->first) * g->words, true);
     emit_op(s, b, i);
     mg__gen_expect(g, nobody_asks(g), on, back);
     LLVMPositionBuilderAtEnd(g->b, back);
@@ -270,11 +271,13 @@ static void emit_arms(struct some *s, const struct mg_gen_block *b, LLVMValueRef
     look_from(s, g->p->ops[i].target, meet);
     for (uint32_t k = 0; k < g->nblocks; k++)
         if (s->seen[k])
-            frame_vars(s, &g->blocks[k], g->blocks[k].end, g->blocks[k].live, false);
+            frame_vars(s, &g->blocks[k], g->blocks[k].end, s->keep, false);
+    g->keep = s->keep; /* what is not blended in an arm is lost to the lanes of the other one */
     mg__gen_arms(g, i, s->mask, taken);
+    g->keep = s->none;
     for (uint32_t k = 0; k < g->nblocks; k++)
         if (s->seen[k])
-            frame_vars(s, &g->blocks[k], g->blocks[k].end, s->keep, true);
+            frame_vars(s, &g->blocks[k], g->blocks[k].end, block_of(g, meet)->live, true);
     go_on(s, meet);
 }
 
@@ -356,7 +359,7 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
         else
             emit_op(s, b, i);
     }
-    frame_vars(s, b, b->end, s->keep, true);
+    frame_vars(s, b, b->end, g->lives + (size_t)(b->end - b->first) * g->words, true);
     go_on(s, b->end);
 }
 
@@ -397,9 +400,10 @@ static bool prepare(struct some *s)
     s->body = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->body);
     s->way = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->way);
     s->keep = mg__arena_array(&g->arena, g->words, sizeof *s->keep);
+    s->none = mg__arena_array(&g->arena, g->words, sizeof *s->none);
     s->held = mg__arena_array(&g->arena, g->words, sizeof *s->held);
     s->seen = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->seen);
-    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !s->held || !choose(s))
+    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !s->none || !s->held || !choose(s))
         return false;
     choose_kept(s);
     for (uint32_t v = 0; v < g->nvars; v++) /* homes are a function's own */
@@ -418,7 +422,8 @@ void mg__gen_some(struct mg_gen *g)
     g->deferred = NULL;
     s.mask = g->mask = g->lanes = LLVMGetParam(g->fn, 2);
     s.meet = LLVMGetParam(g->fn, 3);
-    g->keep = s.keep;
+    g->keep = s.none;
+    g->slots = s.keep;
     g->nlevels = 0;
     g->checkpoint.valid = false;
     LLVMPositionBuilderAtEnd(g->b, g->start);

@@ -173,6 +173,16 @@ struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes)
     return v;
 }
 
+/* What is `after` in the lanes of the mask, and `before` in the others; `lanes`: the mask as a vector, or NULL. */
+static LLVMValueRef blend(struct mg_gen *g, LLVMValueRef mask, LLVMValueRef lanes, LLVMValueRef after,
+                          LLVMValueRef before, unsigned bytes)
+{
+    if (bytes == 0)
+        return LLVMBuildOr(g->b, LLVMBuildAnd(g->b, after, mask, ""),
+                           LLVMBuildAnd(g->b, before, LLVMBuildNot(g->b, mask, ""), ""), "");
+    return LLVMBuildSelect(g->b, lanes ? lanes : mg__gen_lanes(g, mask), after, before, "");
+}
+
 void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value)
 {
     uint32_t var = mg__gen_var(g, slot, bytes);
@@ -181,16 +191,23 @@ void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen
     if (g->mask && mg__gen_keeps(g, var)) {
         struct mg_gen_value old = load_var(g, &g->vars[var], g->form[var]);
         LLVMValueRef before = mg__gen_vector(g, &old, bytes), after = mg__gen_vector(g, &value, bytes);
-        if (bytes == 0)
-            value = mg__gen_of_vector(LLVMBuildOr(g->b, LLVMBuildAnd(g->b, after, g->mask, ""),
-                                                  LLVMBuildAnd(g->b, before, LLVMBuildNot(g->b, g->mask, ""), ""), ""));
-        else
-            value = mg__gen_of_vector(LLVMBuildSelect(g->b, mg__gen_lanes(g, g->mask), after, before, ""));
+        value = mg__gen_of_vector(blend(g, g->mask, NULL, after, before, bytes));
     }
     store_var(g, &g->vars[var], &value);
     g->form[var] = value.form;
     g->vars[var].serial = 0;
     g->vars[var].framed = 0;
+}
+
+void mg__gen_to_slot(struct mg_gen *g, uint32_t var)
+{
+    const struct mg_gen_var *v = &g->vars[var];
+    struct mg_gen_value value = load_var(g, &g->vars[var], g->form[var]);
+    LLVMValueRef vec = mg__gen_vector(g, &value, v->bytes), at = mg__gen_at(g, g->regs, (uint32_t)v->slot);
+    const unsigned align = v->bytes ? v->bytes : 4;
+    if (g->some && mg__gen_is_live(g->slots, var))
+        vec = blend(g, g->running, g->running_lanes, vec, mg__gen_load(g, LLVMTypeOf(vec), at, align), v->bytes);
+    mg__gen_store(g, vec, at, align);
 }
 
 static int32_t end_of(const struct mg_gen_var *v)
