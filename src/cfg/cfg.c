@@ -15,6 +15,9 @@ struct builder {
     struct graph succ;
     bool *exits, *traps; /* by block: leaves the function at its end; ends in a trap */
     bool *doomed;
+    uint32_t main;          /* of the ways out of a kernel, the one that counts */
+    bool *reach;            /* by block: comes there */
+    uint32_t *round, *queue; /* by block: the round that settled it, from 1 on; blocks */
 };
 
 static bool make_blocks(struct builder *b)
@@ -158,36 +161,159 @@ static bool end_loops(struct builder *b, bool *to_exit)
     return true;
 }
 
-static bool post_dominators(struct builder *b)
+/* ipdom[] of the graph whose edges are those that `counts` has, and to_exit[]. */
+static bool sought(struct builder *b, const bool *to_exit, bool (*counts)(const struct builder *, uint32_t, uint32_t),
+                   uint32_t **ipdom)
 {
-    struct mg_cfg *cfg = b->cfg;
-    uint32_t n = cfg->nblocks, edges = 0, *ipdom;
-    bool *to_exit = mg__arena_alloc(&b->temp, n);
+    const struct mg_cfg *cfg = b->cfg;
+    uint32_t n = cfg->nblocks, edges = 0;
     struct graph graph = {.nodes = n + 1}, backwards;
     graph.first = mg__arena_array(&b->temp, (size_t)n + 2, sizeof(uint32_t));
     graph.to = mg__arena_array(&b->temp, (size_t)b->succ.first[n] + n, sizeof(uint32_t));
-    if (!to_exit || !graph.first || !graph.to || !find_doomed(b))
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        to_exit[i] = b->exits[i] || b->traps[i];
-    if (!end_loops(b, to_exit))
+    if (!graph.first || !graph.to)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct mg_cfg_block *block = &cfg->blocks[i];
-        for (uint32_t k = 0; k < block->nsucc; k++) {
-            if (b->doomed[i] || !b->doomed[block->succ[k]])
+        for (uint32_t k = 0; k < block->nsucc; k++)
+            if (counts(b, i, block->succ[k]))
                 graph.to[edges++] = block->succ[k];
-        }
         if (to_exit[i])
             graph.to[edges++] = n;
         graph.first[i + 1] = edges;
     }
     graph.first[n + 1] = edges;
-    if (!mg__cfg_reverse(&b->temp, &graph, &backwards) || !mg__cfg_dominators(&b->temp, &backwards, n, &ipdom))
+    return mg__cfg_reverse(&b->temp, &graph, &backwards) && mg__cfg_dominators(&b->temp, &backwards, n, ipdom);
+}
+
+static bool not_doomed(const struct builder *b, uint32_t from, uint32_t to)
+{
+    return b->doomed[from] || !b->doomed[to];
+}
+
+static bool plain_post_dominators(struct builder *b)
+{
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t n = cfg->nblocks, *ipdom;
+    bool *to_exit = mg__arena_alloc(&b->temp, n);
+    if (!to_exit || !find_doomed(b))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        to_exit[i] = b->exits[i] || b->traps[i];
+    if (!end_loops(b, to_exit) || !sought(b, to_exit, not_doomed, &ipdom))
         return false;
     for (uint32_t i = 0; i < n; i++)
         cfg->blocks[i].ipdom = ipdom[i] < n ? ipdom[i] : MG_CFG_EXIT;
+    return true;
+}
+
+/* ---- ways out of a kernel ---- */
+/* A block of which nothing is left but the end of a kernel's thread. */
+static bool only_ends(const struct builder *b, uint32_t block)
+{
+    const struct mg_cfg_block *at = &b->cfg->blocks[block];
+    return b->exits[block] && at->nsucc == 0 && at->end == at->first + 1;
+}
+
+/* A block that is not such a one and ends the thread, or whose lanes may go to one: a way out. */
+static bool leads_out(const struct builder *b, uint32_t block)
+{
+    const struct mg_cfg_block *at = &b->cfg->blocks[block];
+    bool out = b->exits[block] && !only_ends(b, block);
+    for (uint32_t k = 0; k < at->nsucc; k++)
+        out |= only_ends(b, at->succ[k]);
+    return out;
+}
+
+/* Of the blocks that no round has, those that come to `to`: b->reach[]; how many. */
+static uint32_t reach(struct builder *b, uint32_t to)
+{
+    uint32_t count = 0;
+    memset(b->reach, 0, b->cfg->nblocks);
+    b->reach[to] = true;
+    b->queue[count++] = to;
+    for (uint32_t at = 0; at < count; at++) {
+        const struct mg_cfg_block *block = &b->cfg->blocks[b->queue[at]];
+        for (uint32_t k = 0; k < block->npred; k++)
+            if (!b->reach[block->pred[k]] && b->round[block->pred[k]] == 0) {
+                b->reach[block->pred[k]] = true;
+                b->queue[count++] = block->pred[k];
+            }
+    }
+    return count;
+}
+
+static bool in_round(const struct builder *b, uint32_t from, uint32_t to)
+{
+    return b->reach[from] && (b->reach[to] || (from == b->main && only_ends(b, to)));
+}
+
+/* Whether the branch's lanes meet elsewhere than where those that leave are waited for, and not just because those that
+ * stay have nobody to wait for. */
+static bool meets_elsewhere(const struct builder *b, uint32_t i, uint32_t ipdom)
+{
+    const struct mg_cfg_block *block = &b->cfg->blocks[i];
+    unsigned stay = 0;
+    for (uint32_t k = 0; k < block->nsucc; k++)
+        stay += b->round[block->succ[k]] == b->round[i];
+    return block->reachable && block->nsucc > 1 && stay > 1 && block->ipdom != ipdom;
+}
+
+/* In a kernel, lanes that have returned are gone, and a device has nobody wait for them: where others meet is where
+ * they would if there were no such way out. One way out counts, that to which most blocks lead; what does not come
+ * there has one of its own, and so on. Where all that changes is that lanes which stay behind a guard wait for nobody,
+ * the plain answer is as good. */
+enum { MOST_ROUNDS = 32, MOST_STEPS = 1 << 24 };
+static bool without_those_that_leave(struct builder *b)
+{
+    struct mg_cfg *cfg = b->cfg;
+    const uint32_t n = cfg->nblocks;
+    uint32_t *ipdom = mg__arena_array(&b->temp, n, sizeof *ipdom), ways = 0, *of_round;
+    bool *to_exit = mg__arena_alloc(&b->temp, n), changed = false;
+    b->reach = mg__arena_alloc(&b->temp, n);
+    b->round = mg__arena_array(&b->temp, n, sizeof *b->round);
+    b->queue = mg__arena_array(&b->temp, n, sizeof *b->queue);
+    if (!ipdom || !to_exit || !b->reach || !b->round || !b->queue)
+        return false;
     for (uint32_t i = 0; i < n; i++) {
+        ipdom[i] = cfg->blocks[i].ipdom;
+        to_exit[i] = only_ends(b, i);
+        ways += leads_out(b, i);
+    }
+    const bool count = (uint64_t)ways * ways * (n + b->succ.first[n]) < MOST_STEPS; /* else the last in the text */
+    for (uint32_t round = 1; ways > 1 && round <= MOST_ROUNDS; round++) {
+        uint32_t most = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t from = b->round[i] || !leads_out(b, i) ? 0 : count ? reach(b, i) : 1;
+            if (from && from >= most)
+                most = from, b->main = i;
+        }
+        if (!most)
+            break;
+        reach(b, b->main);
+        const bool own = to_exit[b->main];
+        to_exit[b->main] |= b->exits[b->main];
+        if (!sought(b, to_exit, in_round, &of_round))
+            return false;
+        to_exit[b->main] = own;
+        for (uint32_t i = 0; i < n; i++)
+            if (b->reach[i]) {
+                b->round[i] = round;
+                ipdom[i] = of_round[i] < n ? of_round[i] : MG_CFG_EXIT;
+            }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        changed |= b->round[i] && meets_elsewhere(b, i, ipdom[i]);
+    for (uint32_t i = 0; i < n && changed; i++)
+        cfg->blocks[i].ipdom = ipdom[i];
+    return true;
+}
+
+static bool post_dominators(struct builder *b)
+{
+    struct mg_cfg *cfg = b->cfg;
+    if (!plain_post_dominators(b) || (b->func->is_entry && !without_those_that_leave(b)))
+        return false;
+    for (uint32_t i = 0; i < cfg->nblocks; i++) {
         if (cfg->blocks[i].nsucc > 1 && cfg->blocks[i].ipdom != MG_CFG_EXIT)
             cfg->blocks[cfg->blocks[i].ipdom].reconverges = true;
     }

@@ -6,7 +6,8 @@
  * 2007); blocks that only reach the function's end share a virtual exit, shown as MG_CFG_EXIT. Paths that end in a
  * trap, or that never end, do not count: a check that traps keeps nobody apart. Within code that only traps or never
  * ends, traps lead to the virtual exit, and so does the last block of an endless loop, so that every block has an
- * ipdom. A function without instructions has no blocks.
+ * ipdom. Nor, in a kernel, do ways out of it before its end: if (p) { if (q) return; } sends the others on together.
+ * A function without instructions has no blocks.
  */
 #ifndef MG_CFG_H
 #define MG_CFG_H
