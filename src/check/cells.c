@@ -42,6 +42,8 @@ bool mg__same_value(const struct launch *l, const struct mg_access *a, unsigned 
 {
     uint8_t mine[32], theirs[32];
     unsigned element = mg__element_of(l, a);
+    if (a->kind == MG_ACCESS_CP_ASYNC && a->other) /* from one place, as the spare lanes of cg::memcpy_async copy */
+        return at_once && other < 32 && a->other[lane] == a->other[other];
     if (!mg__value_of(a, element, lane, from, bytes, mine))
         return false;
     if (at_once)
@@ -63,12 +65,14 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     bool in_warp = hit->who.warp == c->a->warp, at_once = hit->time == c->b->order->now && in_warp;
     uint32_t bytes = MG_MIN(1u << c->unit, (uint32_t)c->a->width);
     enum check_kind kind;
-    if (hit->who.async)
+    const bool same = writes && wrote && (at_once || !hit->who.async) &&
+                      mg__same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane);
+    if (hit->who.async && !same)
         kind = KIND_RACE_ASYNC;
     else if (writes && wrote)
-        kind = mg__same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane) ? KIND_RACE_SAME_VALUE
-               : in_warp && !at_once                                                 ? KIND_RACE_IN_STEP
-                                                                                     : KIND_RACE_WRITE_WRITE;
+        kind = same                  ? KIND_RACE_SAME_VALUE
+               : in_warp && !at_once ? KIND_RACE_IN_STEP
+                                     : KIND_RACE_WRITE_WRITE;
     else
         kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
     struct occurrence o = {.kind = (uint8_t)kind,
@@ -120,8 +124,8 @@ static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, st
 {
     struct mg_order_who done = hit->who;
     done.async = false;
-    const struct mg_order_copies *c = &o->copies[hit->who.warp];
-    return mg__order_before(o, hit->time, done, me) || (!me.async && hit->time > c->done);
+    return mg__order_before(o, hit->time, done, me) ||
+           (!me.async && hit->time > mg__order_waited(o, hit->who.warp));
 }
 
 /* The first read of a compare-and-swap loop and an atomic that nothing orders. */

@@ -53,8 +53,8 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     memset(o->lanes, 0, sizeof(o->lanes));
     memset(o->met, 0, sizeof(o->met));
     memset(o->copies, 0, sizeof(o->copies));
-    if (o->any_seen)
-        memset(o->seen, 0, MG_ORDER_WARPS * sizeof(*o->seen));
+    for (uint32_t k = 0; o->any_seen && k < MG_ORDER_WARPS * MG_ORDER_WARPS; k++)
+        o->seen[k / MG_ORDER_WARPS][k % MG_ORDER_WARPS].count = 0;
     o->any_seen = false;
     return goes_on;
 }
@@ -139,10 +139,6 @@ void mg__order_meet(struct mg_order *o)
     o->partial = false;
     for (uint32_t w = 0; w < o->nwarps; w++) {
         o->agent = MG_MAX(o->agent, o->known[w][MG_ORDER_AGENT]);
-        if (o->copies[w].done_at) { /* the whole block may rely on what was waited for before it came here */
-            o->copies[w].done_before = o->copies[w].done;
-            o->copies[w].done_before_at = t;
-        }
         o->copies[w].met = o->copies[w].told;
     }
 }
@@ -268,6 +264,28 @@ uint32_t mg__order_told(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORD
     return upto;
 }
 
+static uint32_t latest(const struct mg_order_over *v)
+{
+    return v->count ? v->last[(v->count - 1) % MG_COUNT(v->last)].upto : 0;
+}
+
+static void learn_over(struct mg_order_over *v, uint32_t upto, uint32_t at)
+{
+    if (upto <= latest(v))
+        return;
+    v->last[v->count % MG_COUNT(v->last)].upto = upto;
+    v->last[v->count++ % MG_COUNT(v->last)].at = at;
+}
+
+/* Which copies are over for those who may rely on what was done up to `from`. */
+static uint32_t over_by(const struct mg_order_over *v, uint32_t from)
+{
+    for (uint32_t k = v->count; k > 0 && v->count - k < MG_COUNT(v->last); k--)
+        if (v->last[(k - 1) % MG_COUNT(v->last)].at <= from)
+            return v->last[(k - 1) % MG_COUNT(v->last)].upto;
+    return 0;
+}
+
 void mg__order_seen(struct mg_order *o, uint32_t warp, uint32_t of, uint32_t upto)
 {
     struct mg_order_copies *c = &o->copies[of];
@@ -276,11 +294,10 @@ void mg__order_seen(struct mg_order *o, uint32_t warp, uint32_t of, uint32_t upt
         c->met = c->told; /* without memory: believe too much */
         return;
     }
-    struct mg_order_seen *s = &o->seen[of][warp];
-    if (upto <= s->upto)
+    if (upto <= latest(&o->seen[of][warp]))
         return;
     o->any_seen = true;
-    *s = (struct mg_order_seen){upto, o->now++, s->upto, s->at};
+    learn_over(&o->seen[of][warp], upto, o->now++);
 }
 
 void mg__order_learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS])
@@ -331,10 +348,12 @@ void mg__order_wait(struct mg_order *o, uint32_t warp, uint32_t pending)
         done = t;
     else if (pending < MG_COUNT(c->commits) && c->ncommits > pending)
         done = c->commits[(c->ncommits - 1 - pending) % MG_COUNT(c->commits)];
-    if (done > c->done) {
-        c->done = done;
-        c->done_at = t;
-    }
+    learn_over(&c->waits, done, t);
+}
+
+uint32_t mg__order_waited(const struct mg_order *o, uint32_t warp)
+{
+    return latest(&o->copies[warp].waits);
 }
 
 /* ---- accesses ---- */
@@ -372,13 +391,10 @@ uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)
 uint32_t mg__order_copied(const struct mg_order *o, uint32_t warp, uint32_t of)
 {
     const struct mg_order_copies *c = &o->copies[of];
-    uint32_t over = MG_MAX(c->done_before_at <= o->floor ? c->done_before : 0, c->met);
-    for (uint32_t v = 0; o->any_seen && v < o->nwarps; v++) {
-        const struct mg_order_seen *s = &o->seen[of][v];
-        const uint32_t from = v == warp ? o->now : relies(o, warp, v);
-        over = MG_MAX(over, s->at <= from ? s->upto : s->before_at <= from ? s->before : 0);
-    }
-    return of == warp || c->done_at <= relies(o, warp, of) ? MG_MAX(over, c->done) : over;
+    uint32_t over = MG_MAX(over_by(&c->waits, of == warp ? o->now : relies(o, warp, of)), c->met);
+    for (uint32_t v = 0; o->any_seen && v < o->nwarps; v++)
+        over = MG_MAX(over, over_by(&o->seen[of][v], v == warp ? o->now : relies(o, warp, v)));
+    return over;
 }
 
 void mg__order_known(const struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
@@ -393,6 +409,8 @@ bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_w
         return true;                /* of the block that was here before */
     if (who.warp == MG_ORDER_AGENT) /* a bulk copy: its time is when it was over (async.c) */
         return time <= MG_MAX(o->agent, o->known[me.warp][MG_ORDER_AGENT]);
+    if (who.async && time == o->now && who.warp == me.warp && who.lane == me.lane)
+        return true; /* the very copy, which another look at it has noted */
     if (who.async && time > mg__order_copied(o, me.warp, who.warp))
         return false;
     if (time <= o->floor)

@@ -78,19 +78,20 @@ static inline uint32_t mg__order_lanes(uint32_t number)
     return (n == 32 ? ~0u : (1u << n) - 1) << (number - n) / 2;
 }
 
+/* When it was learnt of a warp's copies, the latest times, that those issued up to `upto` are over. A ring: a warp that
+ * fills stages in turn may be told of one stage by another warp that was there several stages ago. */
+struct mg_order_over {
+    struct {
+        uint32_t upto, at;
+    } last[16];
+    uint32_t count;
+};
 struct mg_order_copies { /* a warp's asynchronous copies */
     uint32_t commits[8]; /* times of the latest commits, a ring */
     uint32_t ncommits;
-    uint32_t done;                        /* copies issued up to here have been waited for … */
-    uint32_t done_at;                     /* … at this time; 0: never */
-    uint32_t done_before, done_before_at; /* the wait before that */
-    uint32_t issued;                      /* time of the latest copy */
+    struct mg_order_over waits; /* its own */
+    uint32_t issued;            /* time of the latest copy */
     uint32_t told, met; /* those up to here were over by an mbarrier for some warp; for all that have met since */
-};
-/* What a warp has learnt of another one's copies by an mbarrier, and when: those up to `upto` are over. */
-struct mg_order_seen {
-    uint32_t upto, at;
-    uint32_t before, before_at; /* what it had learnt before that */
 };
 struct mg_order_barrier {
     uint32_t known[MG_ORDER_WARPS]; /* what arrived */
@@ -133,7 +134,7 @@ struct mg_order {
     uint32_t met[16]; /* warps that met there last, and when each came */
     uint32_t came[16][MG_ORDER_WARPS];
     struct mg_order_copies copies[MG_ORDER_WARPS];
-    struct mg_order_seen (*seen)[MG_ORDER_WARPS]; /* [whose copies][who knows]; NULL: no mbarrier has told of any */
+    struct mg_order_over (*seen)[MG_ORDER_WARPS]; /* by mbarriers: [whose copies][who knows]; NULL: of none */
     bool any_seen;                                /* of this block's */
 };
 
@@ -170,6 +171,8 @@ void mg__order_take(struct mg_order *order, uint32_t warp, uint32_t lanes, uint6
 bool mg__order_taken(const struct mg_order *order, uint32_t warp, uint64_t address, uint32_t time);
 void mg__order_commit(struct mg_order *order, uint32_t warp);
 void mg__order_wait(struct mg_order *order, uint32_t warp, uint32_t pending); /* ~0u: all copies */
+/* The warp's copies up to this time have been waited for by itself. */
+uint32_t mg__order_waited(const struct mg_order *order, uint32_t warp);
 
 /* Rows: what the warp may rely on goes to `known`; these lanes may rely on what is there. */
 void mg__order_bring(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]);

@@ -285,8 +285,9 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
     return true;
 }
 
-/* The same place in the shared memory of another rank; which lanes have no such address, or no such rank: nonzero
- * where one of `mask` has not. */
+/* The same place in the shared memory of another rank; which lanes have no such address: nonzero where one of `mask`
+ * has not. A rank that the cluster does not have makes an address that no access reaches: nvcc moves mapa in front of
+ * the branch that asks for the rank. */
 MG_WIDE static uint32_t map_all(uint64_t a[32], const uint32_t rank[32], uint32_t mask, uint64_t base, uint32_t own,
                                 uint32_t size)
 {
@@ -294,8 +295,8 @@ MG_WIDE static uint32_t map_all(uint64_t a[32], const uint32_t rank[32], uint32_
     for (unsigned i = 0; i < 32; i++) {
         const uint64_t from = a[i] - base;
         const uint64_t window = rank[i] == own ? 0 : (uint64_t)(rank[i] + 1) * MG_WINDOW_SIZE;
-        wrong |= -(mask >> i & 1) & ((from / MG_WINDOW_SIZE > size) | (rank[i] >= size));
-        a[i] = from % MG_WINDOW_SIZE + window + base;
+        wrong |= -(mask >> i & 1) & (from / MG_WINDOW_SIZE > size);
+        a[i] = from % MG_WINDOW_SIZE + (rank[i] < MG_MAX_CLUSTER ? window + base : -MG_WINDOW_SIZE);
     }
     return wrong;
 }
@@ -317,11 +318,6 @@ MG_HANDLER(mg__op_mapa)
         if ((a - base) / MG_WINDOW_SIZE > size)
             return mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa of 0x%llx, which is no address of shared memory",
                              (unsigned long long)a);
-        if (rank[i] >= size) {
-            mg__fault(w, op, i, MG_ERR_TRAP, "mapa to block %u of a cluster of %u", rank[i], size);
-            mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
-            return NULL;
-        }
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);

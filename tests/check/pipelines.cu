@@ -579,3 +579,73 @@ CASE(read_and_lost, ALONE)
 {
     read_and_lost<fault><<<1, 64>>>(zeros(64), zeros(64));
 }
+
+/* A warp copies ahead of its reader, three stages in turn: of a stage it learns by a barrier at which the reader was
+ * several stages ago. The copy is waited for before the reader is told, or behind that. */
+template <bool fault> __global__ void copies_ahead(const int *in, int *out)
+{
+    __shared__ __align__(16) int tile[3][128];
+    const int t = threadIdx.x;
+    int sum = 0;
+    for (int k = 0; k < STEPS; k++) {
+        const int s = k % 3;
+        if (t < 32) {
+            if (k >= 3)
+                asm volatile("bar.sync %0, 64;" ::"r"(8 + s) : "memory");
+            COPY16(&tile[s][4 * t], in + 128 * k + 4 * t);
+            asm volatile("cp.async.commit_group;" ::: "memory");
+            if (!fault)
+                asm volatile("cp.async.wait_group 0;" ::: "memory");
+            asm volatile("bar.arrive %0, 64;" ::"r"(1 + s) : "memory");
+            if (fault)
+                asm volatile("cp.async.wait_group 0;" ::: "memory");
+        } else {
+            asm volatile("bar.sync %0, 64;" ::"r"(1 + s) : "memory");
+            sum += tile[s][3 * (63 - t)]; // EXPECT: race/async-copy tile
+            if (k + 3 < STEPS)
+                asm volatile("bar.arrive %0, 64;" ::"r"(8 + s) : "memory");
+        }
+    }
+    out[t] = sum;
+}
+CASE(copies_ahead, 0)
+{
+    copies_ahead<fault><<<1, 64>>>(zeros(128 * STEPS), zeros(64));
+}
+
+/* The same where mbarriers tell that copies are over, of four stages; the reader gives a stage back before it has read it,
+ * or behind that. */
+template <bool fault> __global__ void copies_tell(const int *in, int *out)
+{
+    __shared__ __align__(16) int tile[4][128];
+    __shared__ uint64_t full[4], empty[4];
+    const int t = threadIdx.x;
+    if (t == 0)
+        for (int s = 0; s < 4; s++) {
+            begin(&full[s], 32);
+            begin(&empty[s], 32);
+        }
+    __syncthreads();
+    int sum = 0;
+    for (int k = 0; k < 2 * STEPS; k++) {
+        const int s = k % 4, round = k / 4;
+        if (t < 32) {
+            if (round > 0)
+                WAIT(&empty[s], (round ^ 1) & 1);
+            COPY16(&tile[s][4 * t], in + 128 * k + 4 * t); // EXPECT: race/* tile
+            asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(at(&full[s])) : "memory");
+        } else {
+            WAIT(&full[s], round & 1);
+            if (fault)
+                arrive(&empty[s]);
+            sum += tile[s][3 * (63 - t)]; // ALSO: race/*
+            if (!fault)
+                arrive(&empty[s]);
+        }
+    }
+    out[t] = sum;
+}
+CASE(copies_tell, 0)
+{
+    copies_tell<fault><<<1, 64>>>(zeros(256 * STEPS), zeros(64));
+}
