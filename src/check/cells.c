@@ -67,7 +67,7 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     enum check_kind kind;
     const bool same = writes && wrote && (at_once || !hit->who.async) &&
                       mg__same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane);
-    if (hit->who.async && !same)
+    if (hit->who.async && !(at_once && writes && wrote))
         kind = KIND_RACE_ASYNC;
     else if (writes && wrote)
         kind = same                  ? KIND_RACE_SAME_VALUE

@@ -72,7 +72,7 @@ static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engi
     if (f->kind == MG_ENGINE_FILL_LANEID)
         return line(1, up, MG_GEN_ZERO);
     if (f->kind == MG_ENGINE_FILL_WIDTH)
-        return line(0, 0, row && !g->p->partial ? mg__gen_log2(row) : 0);
+        return line(0, 0, row && !(row == 32 && g->p->ragged) ? mg__gen_log2(row) : 0);
     if (f->kind == MG_ENGINE_FILL_UNIFORM || f->kind == MG_ENGINE_FILL_BLOCK || (row && f->dim == 2))
         return line(0, 0, 0);
     if (row == 0)

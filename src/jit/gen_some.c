@@ -76,11 +76,12 @@ static bool begins(const struct mg_gen *g, uint32_t op)
 static bool choose(struct some *s)
 {
     const struct mg_gen *g = s->g;
-    bool any = g->p->partial;
+    const bool all = g->p->partial || g->p->ragged;
+    bool any = all;
     for (uint32_t b = 0; b < g->nblocks; b++) {
         const struct mg_engine_op *last = &g->p->ops[g->blocks[b].end - 1];
-        s->in[b] |= g->p->partial && g->blocks[b].reached;
-        if (!g->blocks[b].reached || g->p->partial)
+        s->in[b] |= all && g->blocks[b].reached;
+        if (!g->blocks[b].reached || all)
             continue;
         if (last->kind == MG_ENGINE_EXIT && last->falls) {
             mark(s, g->blocks[b].end, -1);

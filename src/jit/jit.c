@@ -114,6 +114,7 @@ void mg__jit_key(const struct mg_engine_program *p, enum mg_engine_effort effort
                                     p->nops,
                                     p->row,
                                     p->partial,
+                                    p->ragged,
                                     p->function,
                                     p->pool_at,
                                     p->pool_bytes,

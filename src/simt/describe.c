@@ -138,7 +138,7 @@ uint32_t mg__described_row(const struct mg_dim3 *block)
     if (block->y * block->z == 1 || block->x % 32 == 0)
         return 32;
     uint32_t rows = block->x >= 2 && 32 % block->x == 0 ? 32 / block->x : 0;
-    return rows && block->y % rows == 0 ? block->x : 0;
+    return rows && (block->z == 1 || block->y % rows == 0) ? block->x : 0;
 }
 
 static bool describe_code(struct mg_described *d, const struct mg_program *program, const struct mg_code *code,
@@ -181,7 +181,7 @@ static bool describe_code(struct mg_described *d, const struct mg_program *progr
 }
 
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
-                                  bool partial, bool watched)
+                                  enum mg_warps_are warps, bool watched)
 {
     struct mg_described *d = calloc(1, sizeof *d);
     if (!d)
@@ -193,7 +193,8 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
     bool good = d->functions != NULL;
     for (uint32_t k = 0; good && k < d->nfunctions; k++) {
         good = describe_code(d, program, program->codes[k], lanes, k ? 0 : row, &d->functions[k]);
-        d->functions[k].program.partial = partial || k;
+        d->functions[k].program.partial = warps == MG_WARPS_PARTIAL || k;
+        d->functions[k].program.ragged = warps == MG_WARPS_RAGGED;
         d->functions[k].program.function = k > 0;
     }
     if (!good) {

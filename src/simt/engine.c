@@ -193,13 +193,20 @@ static void own_code(struct mg_warp *w)
     w->e.apart = w->worker->apart;
 }
 
+/* Whether compiled code has all of the warp. Of one that is not whole it has blocks, between which it is interpreted;
+ * where it waits at the block's barrier it stands there as the others do. */
+static bool is_whole(const struct mg_warp *w)
+{
+    return w->live == ~0u;
+}
+
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || w->followed || op == w->refused ||
+    if (mask != w->live || w->frame != w->root || w->nleaves != 1 || w->followed || op == w->refused ||
         !w->worker->tier->entry_of[op - w->root->code->ops])
         return false;
     struct mg_split *s = &w->splits.at[w->current];
-    if (s->join >= 0)
+    if (s->join >= 0 || (!is_whole(w) && op->is->id != MG_DO_BAR))
         return false;
     s->pc = op;
     w->stop = MG_STOP_ENTER;
@@ -233,7 +240,7 @@ static bool walk(struct mg_warp *w)
         const struct mg_engine_point *to = &tier->code->points[tier->entry_of[at - w->root->code->ops]];
         bool waits = to->kind == MG_ENGINE_AT_BARRIER;
         uint32_t entry = waits ? to->entry : (uint32_t)(to - tier->code->points);
-        if (read_in(w, &tier->code->points[entry])) {
+        if (!is_whole(w) || read_in(w, &tier->code->points[entry])) {
             w->splits.at[0].resumed = false;
             w->entry = entry;
             w->place = waits ? AT_BARRIER : READY;
@@ -324,7 +331,9 @@ static void write_block(struct mg_block *b, bool on)
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
         assert(w->place != LEFT);
-        if (w->place == READY || w->place == AT_BARRIER) {
+        if (!is_whole(w) && w->place == AT_BARRIER) {
+            w->place = WRITTEN;
+        } else if (w->place == READY || w->place == AT_BARRIER) {
             const struct mg_op *ops = w->root->code->ops;
             if (w->point)
                 write_out(w, w->point);
@@ -357,15 +366,16 @@ void mg__engine_settle(const struct mg_worker *worker)
         }
 }
 
-/* A warp that can go on as compiled code sooner or later: all its lanes are together, and wait for nothing but a
- * barrier. */
+/* A warp that can go on as compiled code sooner or later, or stand beside it: all its lanes are together, and wait for
+ * nothing but a barrier. */
 static const struct mg_split *together_at(const struct mg_warp *w)
 {
     for (size_t i = 0; i < w->splits.count; i++) {
         const struct mg_split *s = &w->splits.at[i];
         if (s->mask)
-            return s->mask == ~0u && s->frame == w->root && s->join < 0 && !w->followed &&
-                           (s->wait == MG_WAIT_NONE || s->wait == MG_WAIT_BARRIER || s->wait == MG_WAIT_CLUSTER)
+            return s->mask == w->live && s->frame == w->root && s->join < 0 && !w->followed &&
+                           (s->wait == MG_WAIT_NONE || s->wait == MG_WAIT_BARRIER ||
+                            (is_whole(w) && s->wait == MG_WAIT_CLUSTER))
                        ? s
                        : NULL;
     }
@@ -430,9 +440,16 @@ bool mg__engine_waits(const struct mg_warp *w)
     return w->block->engine && w->place == WRITTEN;
 }
 
+bool mg__engine_may(const struct mg_run *run)
+{
+    const struct mg_dim3 *block = &run->launch->block;
+    const uint32_t threads = block->x * block->y * block->z;
+    return threads % 32 == 0 || (threads > 32 && run->cluster_size == 1);
+}
+
 bool mg__engine_take(struct mg_block *b)
 {
-    if (b->warps[0].worker->run->engine->program.partial)
+    if (!mg__engine_may(b->warps[0].worker->run))
         return false;
     uint32_t waiting[MG_COUNT(b->barriers)] = {0};
     for (uint32_t k = 0; k < b->nwarps; k++) {
@@ -441,7 +458,7 @@ bool mg__engine_take(struct mg_block *b)
         if (w->nleaves && !s)
             return false;
         if (s && s->wait == MG_WAIT_BARRIER)
-            waiting[s->barrier] += 32;
+            waiting[s->barrier] += (uint32_t)__builtin_popcount(s->mask);
     }
     for (unsigned i = 0; i < MG_COUNT(waiting); i++) /* bar.arrive came, too, and cannot come again */
         if (b->barriers[i].arrived != waiting[i])
@@ -743,12 +760,31 @@ static bool pass_cluster(struct mg_block *b)
     return passed;
 }
 
+/* The last warp is not whole: it walks beside the others. */
+static void begin_ragged(struct mg_block *b)
+{
+    struct mg_warp *last = &b->warps[b->nwarps - 1];
+    mg__fill_block(last, 32);
+    part_ways(b, NULL);
+    last->place = WALKING;
+}
+
+/* From the barrier at which all have met. */
+static void pass_barrier(struct mg_warp *w)
+{
+    w->place = is_whole(w) ? READY : WALKING;
+    w->splits.at[0].resumed = !is_whole(w); /* by the barrier's own op */
+}
+
 enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
 {
     enum mg_engine_outcome outcome = MG_ENGINE_INTERPRET;
     if (b->fresh) {
         b->fresh = false;
-        outcome = together(worker, b, NULL);
+        if (worker->run->engine->program.ragged)
+            begin_ragged(b);
+        else
+            outcome = together(worker, b, NULL);
         b->as_begun = outcome == MG_ENGINE_DONE;
         if (outcome != MG_ENGINE_INTERPRET)
             return outcome;
@@ -779,13 +815,13 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
         }
         for (uint32_t k = 0; k < b->nwarps && at; k++)
             if (b->warps[k].place == AT_BARRIER)
-                b->warps[k].place = READY;
+                pass_barrier(&b->warps[k]);
         if (at)
             tell_open(b, at, false);
         b->round.met = at != NULL;
         if ((outcome = round_over(worker, b)) != MG_ENGINE_INTERPRET)
             return outcome;
-        if (at && b->live_warps == b->nwarps && (outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)
+        if (at && b->live_threads == 32 * b->nwarps && (outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)
             return outcome;
     }
 }

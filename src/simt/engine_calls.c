@@ -288,14 +288,15 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     return true;
 }
 
-/* A line that was found can go by a call as well, which is better where it is in another object each time. */
+/* A line that was found can go by a call as well, which is better where it is in another object each time; and so can
+ * one of some of the lanes, where these are others each time. */
 #define SERVES 32u
 #define ASTRAY_AFTER 2u
 #define ASTRAY_FOR 200u
 static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
 {
     struct mg_engine_record *rec = &e->records[index];
-    if (!mg__warp_of(e)->worker->tier->code->sites[index].found)
+    if (mask == ~0u && !mg__warp_of(e)->worker->tier->code->sites[index].found)
         return make_fit(e, index, address, cx, cy, mask);
     if (rec->skip) {
         rec->skip--;

@@ -42,7 +42,7 @@ struct mg_described {
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
-                                  bool partial, bool watched);
+                                  enum mg_warps_are warps, bool watched);
 void mg__described_free(struct mg_described *described);
 
 void mg__deferred_settle(struct mg_engine_deferred *deferred, uint32_t row);
@@ -74,6 +74,9 @@ bool mg__round_over(struct mg_block *b);
 #define MG_PLACES 256u
 void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *text, size_t size);
 
+/* Whether blocks of the launch can run as compiled code, and not only the blocks of their warps' code. Where a warp has
+ * idle lanes and meets others of a cluster, the order of warps would be another one than the interpreter's. */
+bool mg__engine_may(const struct mg_run *run);
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 bool mg__engine_yield(struct mg_block *b); /* the interpreter shall go on with it; false: it does */
 bool mg__engine_waits(const struct mg_warp *w); /* at the barrier that it is at, whatever its leaf says */

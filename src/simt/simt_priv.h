@@ -643,13 +643,15 @@ struct mg_simt_module {
     struct mg_simt_kernel **kernels; /* by function id */
     struct mg_simt_module *next;
 };
+/* The warps of a block: all have 32 threads, all but the last, or there is one that has fewer. */
+enum mg_warps_are { MG_WARPS_WHOLE, MG_WARPS_RAGGED, MG_WARPS_PARTIAL, MG_WARPS_KINDS };
 struct mg_simt_kernel {
     struct mg_simt_module *module;
     const struct mg_ptx_func *func;
     struct mg_program *program;
     struct mg_program *watched;        /* the same, for launches of which every access is observed; made at the first */
     /* For the code generator, the program and the watched one, for blocks with 2^i lanes a row (0: irregular). */
-    struct mg_described *described[2][7];
+    struct mg_described *described[2][MG_WARPS_KINDS][6];
     struct mg_simt_kernel_info info;
 };
 struct mg_simt {

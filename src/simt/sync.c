@@ -97,7 +97,7 @@ void mg__tell_untold(struct mg_block *b)
     const uint32_t n = b->nuntold, id = mg__lane32(&b->warps[0], b->untold_at->a, 0);
     b->nuntold = 0;
     for (uint32_t k = 0; k < n; k++)
-        tell_come(&b->warps[b->untold[k]], b->untold_at, ~0u, id, 0, false);
+        tell_come(&b->warps[b->untold[k]], b->untold_at, b->warps[b->untold[k]].live, id, 0, false);
 }
 
 bool mg__tell_met(struct mg_block *b, const struct mg_op *at)

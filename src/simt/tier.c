@@ -141,11 +141,11 @@ static void make_due(const struct mg_engine *engine, struct mg_described *d, uin
 }
 
 static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct mg_engine *engine, uint32_t row,
-                                         bool partial, bool watched)
+                                         enum mg_warps_are warps, bool watched)
 {
     const char *reason = "there is no memory to describe it";
     struct mg_described *d =
-        mg__describe(watched ? k->watched : k->program, k->module->simt->lanes, row, partial, watched);
+        mg__describe(watched ? k->watched : k->program, k->module->simt->lanes, row, warps, watched);
     if (!d)
         return NULL;
     atomic_store(&d->best, -1);
@@ -168,14 +168,15 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
     const struct mg_engine *engine = s->engine;
     uint32_t row = mg__described_row(block);
     uint64_t threads = (uint64_t)block->x * block->y * block->z;
-    const unsigned shapes = MG_COUNT(k->described[0]) - 1; /* the last: some lanes of a warp are idle from the start */
-    const bool partial = threads % 32 != 0;
-    unsigned slot = partial ? shapes : row ? (unsigned)__builtin_ctz(row) : 0;
-    if (!engine || slot > shapes)
+    const enum mg_warps_are warps = threads % 32 == 0 ? MG_WARPS_WHOLE
+                                    : threads > 32    ? MG_WARPS_RAGGED
+                                                      : MG_WARPS_PARTIAL;
+    row = warps == MG_WARPS_PARTIAL ? 0 : row;
+    if (!engine)
         return NULL;
-    struct mg_described *d = k->described[watched][slot];
+    struct mg_described **const at = &k->described[watched][warps][row ? __builtin_ctz(row) : 0], *d = *at;
     if (!d)
-        d = k->described[watched][slot] = first_launch(k, engine, partial ? 0 : row, partial, watched);
+        d = *at = first_launch(k, engine, row, warps, watched);
     if (!d)
         return NULL;
     uint64_t each = (threads + 31) / 32 * MG_MAX(d->program.ninsns, 1),
@@ -194,8 +195,8 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
 void mg__tier_kernel_free(struct mg_simt_kernel *k)
 {
     const struct mg_engine *engine = k->module->simt->engine;
-    for (unsigned i = 0; i < 2 * MG_COUNT(k->described[0]); i++) {
-        struct mg_described *d = k->described[i % 2][i / 2];
+    for (unsigned i = 0; i < sizeof k->described / sizeof(struct mg_described *); i++) {
+        struct mg_described *d = (&k->described[0][0][0])[i];
         if (d)
             join_maker(d);
         for (unsigned t = 0; d && t < MG_ENGINE_EFFORTS; t++)

@@ -649,3 +649,18 @@ CASE(copies_tell, 0)
 {
     copies_tell<fault><<<1, 64>>>(zeros(256 * STEPS), zeros(64));
 }
+
+/* Lanes that have nothing left to copy copy the last element again, as cg::memcpy_async has them, or what lies behind it. */
+template <bool fault> __global__ void spare_lanes(const int *in, int *out)
+{
+    __shared__ int tile[32];
+    const int t = threadIdx.x, to = t < 28 ? t : 27;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at(&tile[to])), "l"(in + (fault ? t : to)) : "memory"); // EXPECT: race/write-write tile
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp();
+    out[t] = tile[27 - to];
+}
+CASE(spare_lanes, 0)
+{
+    spare_lanes<fault><<<1, 32>>>(zeros(32), zeros(32));
+}

@@ -111,7 +111,7 @@ main() {
     [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        natural | vectors | copies | orders | parts | passes | lanes) sources+=($here/$what.cu) ;;
+        natural | vectors | copies | orders | parts | returns | passes | lanes) sources+=($here/$what.cu) ;;
         fresh) sources+=($here/time_fresh.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
@@ -127,6 +127,7 @@ main() {
         copies) profile 200 copies "$wanted,$launch" ",$launch" ;;
         orders) profile 200 orders "$wanted,$launch" ",$launch" ;; # into orders.json
         parts) profile 200 parts "$wanted,$launch" ",$launch" ;;    # into parts.json
+        returns) profile 60 returns "$wanted,$launch" ",$launch" ;; # into returns.json
         fresh) profile 200 time_fresh "$wanted,$launch" ",$launch" ;;
         passes)
             cp $here/passes.txt "$work/passes.in"
