@@ -12,8 +12,8 @@
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
  * Accesses are calls of the interpreter's handlers, but for those in loops whose lanes are found to be consecutive
- * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. Registers have junk
- * in idle lanes; what these have in the frame stays, for it is blended in where a register goes there.
+ * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. Registers have
+ * junk in idle lanes; what these have in the frame stays, for it is blended in where a register goes there.
  */
 #include "jit/gen.h"
 

@@ -124,7 +124,7 @@ struct mg_engine_program {
     uint32_t pool_bytes, frame_bytes, ninsns;
     /* warps may have idle lanes from the start, or it is a function that the kernel calls: only `some` is used */
     bool partial;
-    bool ragged;   /* the last warp of a block has idle lanes from the start: `some` is for all of it, beside the others */
+    bool ragged; /* a block's last warp has idle lanes from the start: `some` is all that it has */
     bool function; /* it is one: sites are the kernel's */
     uint32_t stride;           /* bytes from one warp of a block (struct mg_engine_warp) to the next */
     const struct mg_engine_fill *fills;

@@ -291,6 +291,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
 /* A line that was found can go by a call as well, which is better where it is in another object each time; and so can
  * one of some of the lanes, where these are others each time. */
 #define SERVES 32u
+#define SERVES_SOME 4u
 #define ASTRAY_AFTER 2u
 #define ASTRAY_FOR 200u
 static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
@@ -306,7 +307,7 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     for (unsigned m = 0; m < MG_COUNT(rec->times); m++)
         served += rec->times[m];
     const bool good = make_fit(e, index, address, cx, cy, mask);
-    rec->astray = good && served >= SERVES ? 0 : rec->astray + 1;
+    rec->astray = good && served >= (mask == ~0u ? SERVES : SERVES_SOME) ? 0 : rec->astray + 1;
     if (rec->astray == ASTRAY_AFTER) {
         rec->astray = 0;
         rec->skip = ASTRAY_FOR;

@@ -6,7 +6,7 @@
 # Run from the repository's root on a machine with an H100, nvcc, ncu and python3. OUT gets counters.json (what the tests
 # compare with: copy it over tests/hardware/counters.json) and log.txt. SECONDS bounds lanes.cu, whose launches come in the
 # order of their worth (150 unless given). WHAT is what to do, in that order: natural, instructions (natural.cu by machine
-# instruction), vectors, copies, fresh (time_fresh.cu), passes, lanes, examples; all of them unless given.
+# instruction), vectors, copies, returns, fresh (time_fresh.cu), passes, lanes, examples; all of them unless given.
 # counters.json is written anew after each, so that what was finished is there when the rest is cut off. A program that fails
 # is named in log.txt and left out.
 #
