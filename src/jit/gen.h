@@ -247,6 +247,13 @@ static inline bool mg__gen_keeps(const struct mg_gen *g, uint32_t var)
     return !g->keep || g->guarded || var == UINT32_MAX || mg__gen_is_live(g->keep, var);
 }
 
+/* In the second function: whether registers are blended where they go to the frame, and have junk in idle lanes until
+ * then, or each time that they are written: with masks in registers of their own that costs nothing, and no load. */
+static inline bool mg__gen_blends_late(const struct mg_gen *g)
+{
+    return g->some && !g->masks;
+}
+
 void mg__gen_count_block(struct mg_gen *g, const struct mg_engine_op *op); /* once more, by g->lanes */
 
 /* gen_some.c: the second function, if it is of use; g->fn is then it. */

@@ -287,7 +287,7 @@ void mg__gen_call_of(struct mg_gen *g, uint32_t index)
     for (unsigned k = 0; k < op->nin; k++)
         mg__gen_to_frame(g, &op->in[k]);
     /* and what the lanes have there that do not make it, but those of which the frame has it anyway (gen_some.c) */
-    for (unsigned k = 0; k < op->nout && g->mask && (!g->some || g->guarded || g->nlevels); k++)
+    for (unsigned k = 0; k < op->nout && g->mask && (!mg__gen_blends_late(g) || g->guarded || g->nlevels); k++)
         mg__gen_to_frame(g, &op->out[k]);
     LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
     LLVMValueRef f = function_for(g, index), args[3] = {g->e, mg__gen_c32(g, index), mask};

@@ -12,8 +12,8 @@
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
  * Accesses are calls of the interpreter's handlers, but for those in loops whose lanes are found to be consecutive
- * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. Registers have
- * junk in idle lanes; what these have in the frame stays, for it is blended in where a register goes there.
+ * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. What idle lanes
+ * have in the frame stays (mg__gen_blends_late).
  */
 #include "jit/gen.h"
 
@@ -23,7 +23,7 @@ struct some {
     bool *in;                      /* by block: compiled */
     LLVMBasicBlockRef *body, *way; /* by block: behind its BLOCK op, which is counted; before it, if it has one */
     uint64_t *keep;                /* variables that are live between blocks, and those that share their slots */
-    uint64_t *none;                /* no variable */
+    uint64_t *blended;             /* those that are blended where they are written, out of arms */
     uint64_t *held;                /* of these, those that have been loaded in the block's code */
     LLVMValueRef lanes;            /* where the mask is kept: lanes may leave it */
     LLVMValueRef mask, meet;
@@ -103,10 +103,18 @@ static bool overlap(const struct mg_gen_var *a, const struct mg_gen_var *b)
     return a->slot < b->slot + b_bytes && b->slot < a->slot + a_bytes;
 }
 
+/* Those that are live between blocks, and those of which lanes may ask others that have not run for what they had: what
+ * that is no program may rely on, but it is the same however it is run. */
 static void choose_kept(struct some *s)
 {
     const struct mg_gen *g = s->g;
     uint64_t *live = mg__arena_array(&s->g->arena, g->words, sizeof *live);
+    for (uint32_t i = 0; live && i < g->p->nops; i++)
+        for (unsigned k = 0; g->p->ops[i].effects & MG_ENGINE_MEETS && k < g->p->ops[i].nin; k++) {
+            const uint32_t v = mg__gen_var(g, g->p->ops[i].in[k].slot, g->p->ops[i].in[k].bytes);
+            if (v != UINT32_MAX)
+                live[v / 64] |= (uint64_t)1 << (v % 64);
+        }
     for (uint32_t b = 0; live && b < g->nblocks; b++)
         for (uint32_t w = 0; w < g->words; w++)
             live[w] |= g->blocks[b].live[w];
@@ -275,7 +283,7 @@ static void emit_arms(struct some *s, const struct mg_gen_block *b, LLVMValueRef
             frame_vars(s, &g->blocks[k], g->blocks[k].end, s->keep, false);
     g->keep = s->keep; /* what is not blended in an arm is lost to the lanes of the other one */
     mg__gen_arms(g, i, s->mask, taken);
-    g->keep = s->none;
+    g->keep = s->blended;
     for (uint32_t k = 0; k < g->nblocks; k++)
         if (s->seen[k])
             frame_vars(s, &g->blocks[k], g->blocks[k].end, block_of(g, meet)->live, true);
@@ -325,7 +333,7 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
     g->ngroups = 0;
     memset(s->held, 0, g->words * sizeof *s->held);
     mg__gen_lives(g, b);
-    frame_vars(s, b, b->end, b->live, false);
+    frame_vars(s, b, b->end, mg__gen_blends_late(g) ? b->live : s->keep, false);
     for (uint32_t i = b->first; i < b->end && !g->reason; i++) {
         const struct mg_engine_op *op = &g->p->ops[i];
         const uint64_t *live = g->lives + (size_t)(i - b->first) * g->words;
@@ -401,10 +409,10 @@ static bool prepare(struct some *s)
     s->body = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->body);
     s->way = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->way);
     s->keep = mg__arena_array(&g->arena, g->words, sizeof *s->keep);
-    s->none = mg__arena_array(&g->arena, g->words, sizeof *s->none);
+    s->blended = mg__arena_array(&g->arena, g->words, sizeof *s->blended);
     s->held = mg__arena_array(&g->arena, g->words, sizeof *s->held);
     s->seen = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->seen);
-    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !s->none || !s->held || !choose(s))
+    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !s->blended || !s->held || !choose(s))
         return false;
     choose_kept(s);
     for (uint32_t v = 0; v < g->nvars; v++) /* homes are a function's own */
@@ -423,7 +431,9 @@ void mg__gen_some(struct mg_gen *g)
     g->deferred = NULL;
     s.mask = g->mask = g->lanes = LLVMGetParam(g->fn, 2);
     s.meet = LLVMGetParam(g->fn, 3);
-    g->keep = s.none;
+    if (!mg__gen_blends_late(g))
+        memcpy(s.blended, s.keep, g->words * sizeof *s.blended);
+    g->keep = s.blended;
     g->slots = s.keep;
     g->nlevels = 0;
     g->checkpoint.valid = false;

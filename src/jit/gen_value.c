@@ -205,17 +205,7 @@ void mg__gen_to_slot(struct mg_gen *g, uint32_t var)
     struct mg_gen_value value = load_var(g, &g->vars[var], g->form[var]);
     LLVMValueRef vec = mg__gen_vector(g, &value, v->bytes), at = mg__gen_at(g, g->regs, (uint32_t)v->slot);
     const unsigned align = v->bytes ? v->bytes : 4;
-    const bool shared = g->some && mg__gen_is_live(g->slots, var);
-    if (shared && g->masks && v->bytes) {
-        static const char name[] = "llvm.masked.store";
-        LLVMTypeRef types[2] = {LLVMTypeOf(vec), g->ptr};
-        LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2),
-                     lanes = g->running_lanes ? g->running_lanes : mg__gen_lanes(g, g->running),
-                     args[4] = {vec, at, mg__gen_c32(g, align), lanes};
-        LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, args, 4, "");
-        return;
-    }
-    if (shared)
+    if (mg__gen_blends_late(g) && mg__gen_is_live(g->slots, var))
         vec = blend(g, g->running, g->running_lanes, vec, mg__gen_load(g, LLVMTypeOf(vec), at, align), v->bytes);
     mg__gen_store(g, vec, at, align);
 }

@@ -187,7 +187,8 @@ struct mg_engine_record {
     uint64_t cx, cy;
     uint32_t mask;
     uint8_t phase;
-    uint8_t astray; /* of a site whose line is found: times in a row that it did not serve once it was made to fit, */
+    /* Of a site whose line is found, or of some of the lanes: times in a row that it did not serve once made to fit, */
+    uint8_t astray;
     uint16_t skip;  /* and misses for which it is left as it is */
     int32_t var;
     uint32_t next;  /* that was ever made to fit: its number + 1; the last one has ~0u, others have 0 */

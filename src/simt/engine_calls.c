@@ -291,8 +291,9 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
 /* A line that was found can go by a call as well, which is better where it is in another object each time; and so can
  * one of some of the lanes, where these are others each time. */
 #define SERVES 32u
-#define SERVES_SOME 4u
+#define SERVES_SOME 1u
 #define ASTRAY_AFTER 2u
+#define ASTRAY_SOME 8u
 #define ASTRAY_FOR 200u
 static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
 {
@@ -308,7 +309,7 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
         served += rec->times[m];
     const bool good = make_fit(e, index, address, cx, cy, mask);
     rec->astray = good && served >= (mask == ~0u ? SERVES : SERVES_SOME) ? 0 : rec->astray + 1;
-    if (rec->astray == ASTRAY_AFTER) {
+    if (rec->astray >= (mask == ~0u ? ASTRAY_AFTER : ASTRAY_SOME)) {
         rec->astray = 0;
         rec->skip = ASTRAY_FOR;
     }
