@@ -279,8 +279,9 @@ static bool without_those_that_leave(struct builder *b)
         to_exit[i] = only_ends(b, i);
         ways += leads_out(b, i);
     }
-    const bool count = (uint64_t)ways * ways * (n + b->succ.first[n]) < MOST_STEPS; /* else the last in the text */
-    for (uint32_t round = 1; ways > 1 && round <= MOST_ROUNDS; round++) {
+    /* In very long text the last way out counts, and only that one. */
+    const bool count = (uint64_t)ways * ways * (n + b->succ.first[n]) < MOST_STEPS;
+    for (uint32_t round = 1; ways > 1 && round <= (count ? MOST_ROUNDS : 1u); round++) {
         uint32_t most = 0;
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t from = b->round[i] || !leads_out(b, i) ? 0 : count ? reach(b, i) : 1;

@@ -160,7 +160,7 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
         g->reason = "memory";
         return;
     }
-    g->running_lanes = out ? mg__gen_lanes(g, g->running) : NULL;
+    g->running_lanes = out && mg__gen_blends_late(g) ? mg__gen_lanes(g, g->running) : NULL;
     for (uint32_t i = b->first; i < end; i++) {
         const struct mg_engine_op *op = &g->p->ops[i];
         const struct mg_engine_operand guard = {op->guard, 0};
