@@ -211,7 +211,8 @@ static bool plain_post_dominators(struct builder *b)
 static bool only_ends(const struct builder *b, uint32_t block)
 {
     const struct mg_cfg_block *at = &b->cfg->blocks[block];
-    return b->exits[block] && at->nsucc == 0 && at->end == at->first + 1;
+    return b->exits[block] && at->nsucc == 0 && at->end == at->first + 1 &&
+           b->func->insns[at->first].effects & MG_E_LEAVES;
 }
 
 /* A block that is not such a one and ends the thread, or whose lanes may go to one: a way out. */

@@ -65,14 +65,12 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     bool in_warp = hit->who.warp == c->a->warp, at_once = hit->time == c->b->order->now && in_warp;
     uint32_t bytes = MG_MIN(1u << c->unit, (uint32_t)c->a->width);
     enum check_kind kind;
-    const bool same = writes && wrote && (at_once || !hit->who.async) &&
-                      mg__same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane);
     if (hit->who.async && !(at_once && writes && wrote))
         kind = KIND_RACE_ASYNC;
     else if (writes && wrote)
-        kind = same                  ? KIND_RACE_SAME_VALUE
-               : in_warp && !at_once ? KIND_RACE_IN_STEP
-                                     : KIND_RACE_WRITE_WRITE;
+        kind = mg__same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane) ? KIND_RACE_SAME_VALUE
+               : in_warp && !at_once                                                 ? KIND_RACE_IN_STEP
+                                                                                     : KIND_RACE_WRITE_WRITE;
     else
         kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
     struct occurrence o = {.kind = (uint8_t)kind,

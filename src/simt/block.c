@@ -92,7 +92,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b)
     place_block(worker->run, b);
     b->live_threads = threads;
     b->live_warps = b->nwarps;
-    b->compiled = b->engine = b->fresh = mg__engine_may(worker->run) && mg__engine_pays(worker);
+    b->compiled = b->engine = b->fresh = mg__engine_pays(worker) && mg__engine_may(worker->run);
     b->tier = worker->tier;
     b->round = (struct mg_round){0};
     b->opened = b->hinted = b->waits = b->looked = false;

@@ -442,9 +442,8 @@ bool mg__engine_waits(const struct mg_warp *w)
 
 bool mg__engine_may(const struct mg_run *run)
 {
-    const struct mg_dim3 *block = &run->launch->block;
-    const uint32_t threads = block->x * block->y * block->z;
-    return threads % 32 == 0 || (threads > 32 && run->cluster_size == 1);
+    const struct mg_engine_program *p = &run->engine->program;
+    return !p->partial && !(p->ragged && run->cluster_size > 1);
 }
 
 bool mg__engine_take(struct mg_block *b)

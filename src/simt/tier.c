@@ -195,8 +195,10 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
 void mg__tier_kernel_free(struct mg_simt_kernel *k)
 {
     const struct mg_engine *engine = k->module->simt->engine;
-    for (unsigned i = 0; i < sizeof k->described / sizeof(struct mg_described *); i++) {
-        struct mg_described *d = (&k->described[0][0][0])[i];
+    struct mg_described *all[sizeof k->described / sizeof(struct mg_described *)];
+    memcpy(all, k->described, sizeof all);
+    for (unsigned i = 0; i < MG_COUNT(all); i++) {
+        struct mg_described *d = all[i];
         if (d)
             join_maker(d);
         for (unsigned t = 0; d && t < MG_ENGINE_EFFORTS; t++)

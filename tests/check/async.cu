@@ -175,11 +175,7 @@ template <bool fault> __global__ void parity_of_the_one_before(const int *in, in
     __shared__ __align__(128) int tile[2][64];
     __shared__ uint64_t full[2], empty[2];
     const int t = threadIdx.x;
-    if (t == 0)
-        for (int s = 0; s < 2; s++) {
-            begin(&full[s], 1);
-            begin(&empty[s], 64);
-        }
+    begin_ring(full, empty, 1, 64);
     __syncthreads();
     int sum = 0;
     if (t == 64)

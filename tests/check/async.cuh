@@ -14,6 +14,14 @@ __device__ static void begin(uint64_t *bar, unsigned count)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at(bar)), "r"(count)
                  : "memory");
 }
+/* By thread 0: those of a ring of stages, at which so many arrive. */
+template <int N> __device__ static void begin_ring(uint64_t (&full)[N], uint64_t (&empty)[N], unsigned at_full, unsigned at_empty)
+{
+    for (int s = 0; s < N && threadIdx.x == 0; s++) {
+        begin(&full[s], at_full);
+        begin(&empty[s], at_empty);
+    }
+}
 #define ARRIVE(bar) asm volatile("{ .reg .b64 t; mbarrier.arrive.shared::cta.b64 t, [%0]; }" ::"r"(at(bar)) : "memory")
 __device__ static void arrive(uint64_t *bar)
 {

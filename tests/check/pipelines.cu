@@ -6,11 +6,7 @@
     __shared__ __align__(128) int tile[2][64];                                                                         \
     __shared__ uint64_t full[2], empty[2];                                                                             \
     const int t = threadIdx.x;                                                                                         \
-    if (t == 0)                                                                                                        \
-        for (int s = 0; s < 2; s++) {                                                                                  \
-            begin(&full[s], count_full);                                                                               \
-            begin(&empty[s], count_empty);                                                                             \
-        }                                                                                                              \
+    begin_ring(full, empty, count_full, count_empty);                                                                  \
     __syncthreads()
 enum { STEPS = 6 };
 
@@ -148,11 +144,7 @@ template <bool fault> __global__ void ping_pong(const int *in, int *out)
     __shared__ __align__(128) int tile[4][576];
     __shared__ uint64_t full[4], empty[4];
     const int group = threadIdx.x / 128, rounds = 2;
-    if (threadIdx.x == 0)
-        for (int s = 0; s < 4; s++) {
-            begin(&full[s], 1);
-            begin(&empty[s], 128);
-        }
+    begin_ring(full, empty, 1, 128);
     __syncthreads();
     if (group == 2) {
         for (int k = 0; k < 4 * rounds && threadIdx.x == 256; k++) {
@@ -620,11 +612,7 @@ template <bool fault> __global__ void copies_tell(const int *in, int *out)
     __shared__ __align__(16) int tile[4][128];
     __shared__ uint64_t full[4], empty[4];
     const int t = threadIdx.x;
-    if (t == 0)
-        for (int s = 0; s < 4; s++) {
-            begin(&full[s], 32);
-            begin(&empty[s], 32);
-        }
+    begin_ring(full, empty, 32, 32);
     __syncthreads();
     int sum = 0;
     for (int k = 0; k < 2 * STEPS; k++) {

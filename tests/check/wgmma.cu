@@ -196,11 +196,7 @@ template <bool fault> __global__ void pipeline(const int *in, int *out)
     __shared__ __align__(128) int tile[2][576];
     __shared__ uint64_t full[2], empty[2];
     const int steps = 6;
-    if (threadIdx.x == 0)
-        for (int s = 0; s < 2; s++) {
-            begin(&full[s], 1);
-            begin(&empty[s], 1);
-        }
+    begin_ring(full, empty, 1, 1);
     __syncthreads();
     if (threadIdx.x >= 128) {
         for (int k = 0; k < steps && threadIdx.x == 128; k++) {
