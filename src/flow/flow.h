@@ -143,7 +143,8 @@ struct mg_flow_shared {
     uint64_t *at;                    /* by variable id: its offset */
     const struct mg_ptx_var **order; /* those of a known size, by offset */
     size_t count;
-    uint64_t size; /* of these; dynamic shared memory follows at a multiple of dynamic_align */
+    uint64_t size;    /* of these; dynamic shared memory follows at a multiple of dynamic_align */
+    uint64_t section; /* what ptxas says that they take: rounded up */
     uint32_t dynamic_align;
 };
 /* Of an entry, funcs[0], and the functions that may be called from it. */

@@ -2,7 +2,8 @@
  *
  * First the entry's own in the order of their declaration, then those of the module, then those of the functions that
  * it may call, in the order in which the functions are declared; each at its alignment, and only those that are named.
- * Dynamic shared memory follows at a multiple of 16, or of what its declarations ask for.
+ * Dynamic shared memory follows at a multiple of 16, or of what its declarations ask for. What an entry is said to take
+ * is rounded up to the greatest multiple that any declaration of dynamic memory in the module asks for so.
  */
 #include "flow/flow.h"
 
@@ -52,9 +53,13 @@ bool mg__flow_shared(const struct mg_ptx_module *m, const struct mg_ptx_func *co
             place(&l, m->funcs[k]->vars[i], m->funcs[k]);
     s->size = l.end;
     uint64_t dynamic = (l.end + s->dynamic_align - 1) / s->dynamic_align * s->dynamic_align;
+    uint32_t unit = 1;
     for (size_t i = 0; i < m->nvars; i++)
-        if (m->vars[i]->space == MG_SPACE_SHARED && m->vars[i]->unsized)
+        if (m->vars[i]->space == MG_SPACE_SHARED && m->vars[i]->unsized) {
             s->at[i] = dynamic;
+            unit = MG_MAX(MG_MAX(unit, 16), m->vars[i]->align);
+        }
+    s->section = (l.end + unit - 1) / unit * unit;
     free(l.used);
     return true;
 }

@@ -203,7 +203,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
     run->info = (struct mg_launch_info){.kernel = k->info.name,
                                         .grid = l->grid,
                                         .block = l->block,
-                                        .shared_static = p->shared_static,
+                                        .shared_static = p->shared_section,
                                         .shared_dynamic = l->shared,
                                         .shared_size = run->shared_size,
                                         .shared_reserved = p->reserved ? MG_SHARED_RESERVED : 0,

@@ -170,6 +170,7 @@ static bool layout_shared(struct mg_lower *L)
                 (struct mg_shared_var){v->name, v, (uint32_t)s.at[v->id], (uint32_t)v->size};
         }
         p->shared_static = (uint32_t)s.size;
+        p->shared_section = (uint32_t)s.section;
     }
     p->dynamic_align = s.dynamic_align;
     mg__flow_shared_free(&s);

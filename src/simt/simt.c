@@ -288,7 +288,7 @@ static void describe(struct mg_simt_kernel *k)
     i->name = f->name;
     i->func = f;
     i->ptx = k->module->ptx;
-    i->shared_static = k->program->shared_static;
+    i->shared_static = k->program->shared_section;
     i->local_bytes = k->program->entry->local_bytes;
     for (size_t v = 0; v < k->module->ptx->nvars; v++)
         if (k->module->ptx->vars[v]->space == MG_SPACE_CONST)

@@ -225,6 +225,7 @@ struct mg_program {
     struct mg_shared_var *shared_vars; /* static ones; the launch appends "(dynamic)" */
     uint32_t nshared_vars;
     uint32_t shared_static, dynamic_align;
+    uint32_t shared_section; /* shared_static as ptxas rounds it, which is what is told */
     bool ordered; /* what it does may depend on the order of blocks: they run in order on one worker */
     bool stack;    /* alloca is used: its frames may grow */
     bool indirect; /* holds indirect calls: their targets are looked up among codes */

@@ -343,13 +343,15 @@ static void expect_layout(const char *text, const char *expected)
         if (m->vars[i]->unsized)
             mg__strbuf_printf(&got, "%s %llu ", m->vars[i]->name, (unsigned long long)s.at[i]);
     mg__strbuf_printf(&got, "of %llu", (unsigned long long)s.size);
+    if (s.section != s.size)
+        mg__strbuf_printf(&got, " in %llu", (unsigned long long)s.section);
     assert_string_equal(got.at, expected);
     mg__strbuf_free(&got);
     mg__flow_shared_free(&s);
     mg__ptx_free(m);
 }
 
-/* The offsets are those in the machine code that ptxas 13.0.88 made of these for sm_90. */
+/* The offsets, and the sizes of the sections, are those in the machine code that ptxas 13.0.88 made of these for sm_90. */
 static void shared(void **state)
 {
     (void)state;
@@ -372,11 +374,16 @@ static void shared(void **state)
                   "k1 0 k2 16 k3 116 m1 124 m2 136 m3 160 go 200 fo 220 dyn 256 of 256");
     expect_layout(DYN ".shared .align 8 .b8 m3[40]; .shared .align 4 .b8 m1[12]; .shared .align 8 .b8 m2[24];\n" G("64")
                       F K("32"),
-                  "k1 0 k2 16 k3 128 m3 136 m1 176 m2 192 go 256 fo 276 dyn 320 of 312");
+                  "k1 0 k2 16 k3 128 m3 136 m1 176 m2 192 go 256 fo 276 dyn 320 of 312 in 320");
     expect_layout(".extern .shared .align 128 .b8 dyn[];\n" /* what is not named takes no room */
-                  ".visible .entry k() { .reg .b32 r; .shared .align 4 .b8 k0[256]; .shared .align 4 .b8 k1[36];\n"
+                  ".visible .entry k() { .reg .b32 r; .shared .align 4 .b8 k0[64]; .shared .align 4 .b8 k1[36];\n"
                   "mov.u32 r, k1; mov.u32 r, dyn; ret; }",
-                  "k1 0 dyn 128 of 36");
+                  "k1 0 dyn 128 of 36 in 128");
+    expect_layout(".extern .shared .align 16 .b8 dyn[];\n" /* rounded though the entry does not name it */
+                  ".visible .entry k() { .reg .b32 r; .shared .align 64 .b8 k0[65]; mov.u32 r, k0; ret; }",
+                  "k0 0 dyn 80 of 65 in 80");
+    expect_layout(".visible .entry k() { .reg .b32 r; .shared .align 64 .b8 k0[65]; mov.u32 r, k0; ret; }",
+                  "k0 0 of 65");
 }
 
 int main(void)
