@@ -351,7 +351,7 @@ static void expect_layout(const char *text, const char *expected)
     mg__ptx_free(m);
 }
 
-/* The offsets, and the sizes of the sections, are those in the machine code that ptxas 13.0.88 made of these for sm_90. */
+/* The offsets and the sections' sizes are those in the machine code that ptxas 13.0.88 made of these for sm_90. */
 static void shared(void **state)
 {
     (void)state;
