@@ -455,7 +455,7 @@ static inline void mg__worker_clear(struct worker *w, struct launch *l)
 /* Of bits for one lane's local memory. */
 static inline size_t mg__block_local_words(const struct launch *l)
 {
-    return l->info->local_stride / 64 + 1;
+    return l->info->stack_bytes / 64 + 1;
 }
 /* ---- async.c ---- */
 /* A copy, or what is as one, is under way; `to`: the block that it writes to, or b. */

@@ -175,7 +175,7 @@ struct mg_gen {
     MG_VEC(struct mg_engine_level) point_levels;
     MG_VEC(uint32_t) somes; /* ops: where blocks of the second function begin */
     LLVMValueRef first; /* the function that it comes after */
-    uint32_t ncells, nshapes;
+    uint32_t ncells, nshapes, nlocal; /* nlocal: accesses of local memory that look at their lanes (gen_local.c) */
     LLVMValueRef special[MG_SEM_OP_COUNT]; /* rows compiled for a mode */
     uint32_t special_mode[MG_SEM_OP_COUNT];
 };

@@ -31,7 +31,8 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
     struct mg_gen_line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
                                         : (struct mg_gen_value){.base = NULL}};
-    if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || op->effects & MG_ENGINE_UNHEARD || l.address.form.vector)
+    if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || op->effects & MG_ENGINE_UNHEARD ||
+        mg__gen_is_local(op) || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
     LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
     struct mg_gen_group *group = mg__gen_first_of_site(g, index, &l, false, out);
@@ -88,16 +89,6 @@ static bool some_may(const struct mg_gen *g, const struct mg_engine_mem *m, cons
             (!f->dx && 32 / g->row <= 8 && (f->kx == m->width * m->vec ? loads || m->vec == 1 : loads && f->kx == 0)));
 }
 
-/* The two ways of an access that observers may do without: by itself, or by a call; both go on at `after`. */
-struct ways {
-    LLVMBasicBlockRef after; /* NULL: there is only the call */
-    /* Where it loads its rows from, by itself and behind the call, from the block `from`; no rows: its results are in
-     * the frame, or else where mg__gen_write has them. */
-    LLVMValueRef row[8];
-    unsigned nrows;
-    LLVMBasicBlockRef from;
-    struct mg_gen_form form; /* of the address */
-};
 
 /* A load of elements as registers hold them, in rows that are contiguous or of one place each. */
 static unsigned rows_of(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
@@ -109,7 +100,8 @@ static unsigned rows_of(const struct mg_gen *g, const struct mg_engine_op *op, c
     return mg__gen_uniform(*f) ? 1 : !f->dx && rows <= 8 && (f->kx == m->width || f->kx == 0) ? rows : 0;
 }
 
-static void load_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct ways *ways, struct mg_gen_form to)
+static void load_rows(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_ways *ways,
+                      struct mg_gen_form to)
 {
     const unsigned width = op->mem->width;
     LLVMTypeRef one = mg__gen_int(g, width), row = LLVMVectorType(one, g->row);
@@ -149,11 +141,11 @@ static void fit(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, LLVMBas
 }
 
 /* An access that observers may do without, by itself. The builder then stands where there is a call all the same. */
-static struct ways unheard(struct mg_gen *g, uint32_t index)
+static struct mg_gen_ways unheard(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
-    struct ways ways = {.form = l.address.form};
+    struct mg_gen_ways ways = {.form = l.address.form};
     const bool shared = op->mem->space == MG_SPACE_SHARED;
     if (g->some || l.address.form.vector || (g->mask && !some_may(g, op->mem, &l.address.form)) ||
         (shared && !mg__gen_notes(g, op->mem, &l.address.form)))
@@ -226,7 +218,7 @@ static void leave_behind_call(struct mg_gen *g, uint32_t index, struct mg_gen_fo
 }
 
 /* Behind both ways. */
-static void meet(struct mg_gen *g, const struct mg_engine_op *op, struct ways *ways, struct mg_gen_form to)
+static void meet(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_ways *ways, struct mg_gen_form to)
 {
     LLVMBasicBlockRef from[2] = {ways->from, LLVMGetInsertBlock(g->b)};
     LLVMValueRef frame[8];
@@ -257,7 +249,7 @@ void mg__gen_call_of(struct mg_gen *g, uint32_t index)
     const struct mg_engine_op *op = &g->p->ops[index];
     if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
         return;
-    const bool may = op->effects & MG_ENGINE_UNHEARD;
+    const bool local = mg__gen_is_local(op), may = local || op->effects & MG_ENGINE_UNHEARD;
     uint32_t in[9], out[9];
     bool framed[9];
     struct mg_gen_form before[9];
@@ -265,14 +257,15 @@ void mg__gen_call_of(struct mg_gen *g, uint32_t index)
         in[k] = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
         framed[k] = in[k] != UINT32_MAX && mg__gen_is_framed(g, in[k]);
     }
-    struct ways ways = {0};
+    struct mg_gen_ways ways = {0};
     if (may) {
-        mg__gen_deferred_settle(g);
+        if (!local)
+            mg__gen_deferred_settle(g);
         for (unsigned k = 0; k < op->nout; k++) {
             out[k] = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
             before[k] = out[k] != UINT32_MAX ? g->form[out[k]] : (struct mg_gen_form){0};
         }
-        ways = unheard(g, index);
+        ways = local ? mg__gen_local(g, op) : unheard(g, index);
         for (unsigned k = 0; k < op->nout && ways.after; k++) /* the call's way has not been through that one */
             if (out[k] != UINT32_MAX) {
                 g->form[out[k]] = before[k];

@@ -110,7 +110,7 @@ struct mg_gen_group *mg__gen_open_group(struct mg_gen *g, uint32_t index)
 
 /* ---- one access by its line ---- */
 
-static LLVMValueRef count_bits(struct mg_gen *g, const char *name, LLVMValueRef v)
+LLVMValueRef mg__gen_count_bits(struct mg_gen *g, const char *name, LLVMValueRef v)
 {
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &g->i32, 1);
     LLVMValueRef args[2] = {v, LLVMConstInt(g->i1, 0, 0)};
@@ -120,8 +120,8 @@ static LLVMValueRef count_bits(struct mg_gen *g, const char *name, LLVMValueRef 
 /* The number of the site for this mask among its `most`: the first n lanes, or one lane, have one each. */
 static LLVMValueRef of_mask(struct mg_gen *g, uint32_t most)
 {
-    LLVMValueRef low = LLVMBuildMul(g->b, count_bits(g, "llvm.cttz", g->mask), mg__gen_c32(g, 5), "");
-    LLVMValueRef n = LLVMBuildAdd(g->b, count_bits(g, "llvm.ctpop", g->mask), low, "");
+    LLVMValueRef low = LLVMBuildMul(g->b, mg__gen_count_bits(g, "llvm.cttz", g->mask), mg__gen_c32(g, 5), "");
+    LLVMValueRef n = LLVMBuildAdd(g->b, mg__gen_count_bits(g, "llvm.ctpop", g->mask), low, "");
     return LLVMBuildAnd(g->b, n, mg__gen_c32(g, most - 1), "");
 }
 
@@ -443,7 +443,7 @@ static void store_in_rows(struct mg_gen *g, const struct mg_engine_op *op, const
         if (same) { /* the last lane's stays */
             LLVMValueRef last = mg__gen_c32(g, 31);
             if (l->on)
-                last = LLVMBuildSub(g->b, last, count_bits(g, "llvm.ctlz", g->mask), "");
+                last = LLVMBuildSub(g->b, last, mg__gen_count_bits(g, "llvm.ctlz", g->mask), "");
             mg__gen_store(g, LLVMBuildExtractElement(g->b, x, last, ""), mg__gen_row_ptr(g, l, 0, v * m->width),
                           m->width);
             continue;

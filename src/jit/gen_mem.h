@@ -17,6 +17,13 @@ static inline bool mg__gen_loads(const struct mg_engine_op *op)
 {
     return op->mem->kind == MG_ACCESS_LD;
 }
+/* Of a CALL: it loads or stores local memory, which may be done without one. */
+static inline bool mg__gen_is_local(const struct mg_engine_op *op)
+{
+    return op->kind == MG_ENGINE_CALL && op->mem && op->mem->space == MG_SPACE_LOCAL &&
+           op->mem->kind <= MG_ACCESS_ST;
+}
+LLVMValueRef mg__gen_count_bits(struct mg_gen *g, const char *name, LLVMValueRef v); /* llvm.ctpop, .cttz, .ctlz */
 LLVMValueRef mg__gen_wide(struct mg_gen *g, LLVMValueRef v); /* to an i64 */
 /* Lanes that lie one behind the other are moved as they lie. */
 bool mg__gen_may_be_found(const struct mg_engine_op *op);
@@ -55,6 +62,19 @@ LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n);
 /* An element as a register holds it. */
 LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,
                                  unsigned bytes);
+
+/* The two ways of an access that may be made by a call or without one; both go on at `after`. */
+struct mg_gen_ways {
+    LLVMBasicBlockRef after; /* NULL: there is only the call */
+    /* Where it loads its rows from, by itself and behind the call, from the block `from`; no rows: its results are in
+     * the frame, or else where mg__gen_write has them. */
+    LLVMValueRef row[8];
+    unsigned nrows;
+    LLVMBasicBlockRef from;
+    struct mg_gen_form form; /* of the address */
+};
+/* gen_local.c: an access of local memory by itself. The builder then stands where there is a call all the same. */
+struct mg_gen_ways mg__gen_local(struct mg_gen *g, const struct mg_engine_op *op);
 
 /* gen_look.c */
 bool mg__gen_is_looked_at(const struct mg_gen *g, uint32_t index);

@@ -507,11 +507,49 @@ static uint8_t *resolve_shared(struct mg_warp *w, const struct mg_op *op, unsign
 
 static bool local_memory(struct mg_warp *w)
 {
-    if (!w->local) {
-        w->local_stride = w->worker->run->local_stride;
-        w->local = calloc(1, (size_t)w->local_stride * 32 + MG_PAD);
+    const uint32_t bytes = w->worker->run->stack_bytes;
+    if (!w->local && (w->local = calloc(1, 64 + (size_t)bytes * 32 + MG_PAD))) {
+        w->e.local = (uint8_t *)(((uintptr_t)w->local + 63) & ~(uintptr_t)63);
+        w->e.local_bytes = bytes;
     }
     return w->local != NULL;
+}
+
+void mg__local_free(struct mg_warp *w)
+{
+    free(w->local);
+    w->local = w->e.local = NULL;
+    w->e.local_bytes = 0;
+}
+
+static void copy_words(uint8_t *to, size_t to_step, const uint8_t *from, size_t from_step, unsigned bytes)
+{
+    for (unsigned at = 0; at < bytes; at += 4)
+        memcpy(to + at / 4 * to_step, from + at / 4 * from_step, 4);
+}
+
+void mg__local_take(const struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint8_t *where[32],
+                    struct mg_local_copy *copy)
+{
+    copy->bytes = mem->width * mem->vec;
+    copy->lanes = 0;
+    for (uint32_t rest = w->local && copy->bytes > 4 ? mask : 0; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        if ((uintptr_t)where[i] - (uintptr_t)w->e.local >= w->e.local_bytes * 32)
+            continue;
+        copy->lanes |= 1u << i;
+        copy->where[i] = where[i];
+        copy_words(copy->of[i], 4, where[i], mg__local_at(4, 0), copy->bytes);
+        where[i] = copy->of[i];
+    }
+}
+
+void mg__local_put(const struct mg_local_copy *copy)
+{
+    for (uint32_t rest = copy->lanes; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        copy_words(copy->where[i], mg__local_at(4, 0), copy->of[i], 4, copy->bytes);
+    }
 }
 
 static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t offset, unsigned bytes)
@@ -522,14 +560,14 @@ static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigne
         mg__fault(w, op, lane, MG_ERR_NOMEM, "no host memory for local memory");
         return NULL;
     }
-    if (offset > w->local_stride || bytes > w->local_stride - offset) {
+    if (offset > w->e.local_bytes || bytes > w->e.local_bytes - offset) {
         mg__fault(w, op, lane, MG_ERR_ADDRESS,
                   "access of %u bytes at local address 0x%llx is outside the thread's stack", bytes,
                   (unsigned long long)offset);
         mg__fault_hint(w, "An index runs past a local array.");
         return NULL;
     }
-    return w->local + (size_t)lane * w->local_stride + offset;
+    return w->e.local + mg__local_at(offset, lane);
 }
 
 /* Least, greatest and all bits of the active lanes' addresses; good for addresses below 2^63, for signed compares are
@@ -574,14 +612,14 @@ static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint
     bounds_of(address, mask, &low, &high, &bits);
     const bool local = space == MG_SPACE_LOCAL;
     uint64_t from = space == MG_SPACE_SHARED || local ? 0 : site->lo,
-             to = space == MG_SPACE_SHARED ? w->block->shared_size : local ? w->local_stride : site->hi;
+             to = space == MG_SPACE_SHARED ? w->block->shared_size : local ? w->e.local_bytes : site->hi;
     if (bits >> 63 || bits & (bytes - 1) || low < from || high > to || bytes > to - high || (local && !w->local))
         return false;
     uint64_t base = space == MG_SPACE_SHARED ? (uint64_t)(uintptr_t)w->block->shared : 0;
     if (local) {
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(rest);
-            where[lane] = w->local + (size_t)lane * w->local_stride + address[lane];
+            where[lane] = w->e.local + mg__local_at(address[lane], lane);
         }
     } else if (mask == ~0u) {
         for (unsigned i = 0; i < 32; i++)
@@ -641,7 +679,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         var = mg__shared_object(w, least, most + bytes, &lo, &hi);
     } else if (space == MG_SPACE_LOCAL) {
         lo = 0;
-        hi = w->local_stride;
+        hi = w->e.local_bytes;
     } else {
         site->lo = lo;
         site->hi = hi;
@@ -764,6 +802,8 @@ void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t add
         const uint64_t *a = mg__slot(w, mem->addr);
         for (unsigned i = 0; i < 32; i++)
             address[i] = a[i] + offset;
+        for (unsigned i = 0; i < 32 && mem->space == MG_SPACE_LOCAL; i++)
+            address[i] = (uint32_t)address[i]; /* LDL and STL take registers of 32 bits */
     } else {
         const uint32_t *a = mg__slot(w, mem->addr);
         for (unsigned i = 0; i < 32; i++)

@@ -370,14 +370,14 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom)
             return NULL;
     }
     bool own = m->space == MG_SPACE_SHARED || m->cluster || w->worker->run->serial;
-    if (m->type == MG_T_B128) {
+    struct mg_local_copy copy;
+    mg__local_take(w, m, mask, where, &copy);
+    if (m->type == MG_T_B128)
         quads(w, m, mask, where);
-        return op + 1;
-    }
-    if (m->vec > 1) {
+    else if (m->vec > 1)
         vectors(w, m, mask, where, own);
-        return op + 1;
-    }
-    elements(w, m, mask, where, own);
+    else
+        elements(w, m, mask, where, own);
+    mg__local_put(&copy);
     return op + 1;
 }

@@ -57,7 +57,7 @@ static void free_block(struct mg_block *b)
             if (w->joins.at[i].live)
                 free(w->joins.at[i].callee);
         free(w->root);
-        free(w->local);
+        mg__local_free(w);
         free(w->cells);
         mg__vec_free(&w->splits);
         mg__vec_free(&w->joins);

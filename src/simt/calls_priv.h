@@ -240,6 +240,15 @@ struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_
 int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end, uint64_t *lo, uint64_t *hi);
 /* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers
  * its shape. False: a fault. */
+/* What lanes reach in local memory in more than one word: `where` is a copy then, which _put writes back. */
+struct mg_local_copy {
+    uint32_t lanes, bytes;
+    uint8_t *where[32];
+    uint8_t of[32][32] __attribute__((aligned(16)));
+};
+void mg__local_take(const struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint8_t *where[32],
+                    struct mg_local_copy *copy);
+void mg__local_put(const struct mg_local_copy *copy);
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
 /* An access that is in no allocation, or leaves one: where the launch lets it pass and a device has the memory mapped,

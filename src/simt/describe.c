@@ -20,8 +20,8 @@ static const struct mg_engine_mem *describe_mem(struct describe *D, const struct
     return e;
 }
 
-/* A load or a store whose lanes may be known to lie on a line is compiled; of an atomic the comparison may be. Others
- * are the interpreter's. */
+/* A load or a store whose lanes may be known to lie on a line is compiled, and one of local memory; of an atomic the
+ * comparison may be. Others are the interpreter's. */
 static bool describe_access(struct describe *D, struct mg_engine_op *o, const struct mg_mem *m)
 {
     if (D->to->watched) {
@@ -36,6 +36,8 @@ static bool describe_access(struct describe *D, struct mg_engine_op *o, const st
         return (o->mem = describe_mem(D, m)) != NULL;
     }
     const bool atomic = m->kind != MG_ACCESS_LD && m->kind != MG_ACCESS_ST;
+    if (m->space == MG_SPACE_LOCAL && !atomic && !m->poll && !m->local_frame && m->addr >= 0)
+        return (o->mem = describe_mem(D, m)) != NULL;
     if (!atomic &&
         (m->poll || m->local_frame || m->no_shape || m->addr < 0 || (m->space != MG_SPACE_SHARED && !m->addr64)))
         o->kind = MG_ENGINE_CALL;
@@ -117,6 +119,8 @@ static bool describe_one(struct describe *D, uint32_t index)
         describe_param(D, o, op->u.mem);
     } else if (op->is->id == MG_DO_SREG) {
         describe_sreg(o, op->u.imm);
+    } else if (op->is->id == MG_DO_LOCAL_ADDRESS) {
+        o->known = MG_ENGINE_FILL_UNIFORM;
     }
     return true;
 }

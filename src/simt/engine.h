@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 25u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 26u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -45,7 +45,7 @@ enum mg_engine_kind {
     MG_ENGINE_STORE,   /* mem: to the address in[0] from the other sources */
     MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes
                         * active. With `mem` an atomic: through calls->checked where its addresses, in[0], were compared
-                        * with a record and counted */
+                        * with a record and counted; or a load or store of local memory, which the code may do */
     MG_ENGINE_BARRIER, /* all threads of the block, or of the cluster */
     MG_ENGINE_EXIT,    /* the kernel ends, for the lanes of `guard` ^ `invert` if it falls */
     MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
@@ -85,7 +85,7 @@ struct mg_engine_operand {
     uint8_t bytes; /* 4 or 8 a lane; 0: a predicate */
 };
 struct mg_engine_mem {
-    uint8_t space, kind; /* enum mg_ptx_space: SHARED, or anything else for device addresses; enum mg_access_kind */
+    uint8_t space, kind; /* enum mg_ptx_space: SHARED, LOCAL or, for device addresses, any other; enum mg_access_kind */
     uint8_t width, vec;  /* bytes an element, elements */
     bool sext;
     int64_t offset;
@@ -247,6 +247,10 @@ struct mg_engine_warp {
      * 0. */
     uint8_t *apart;
     uint32_t line;
+    /* The lanes' stacks as a device has them: a word of each lane, then the next word of each. So many bytes a lane; 0:
+     * the warp has none yet. */
+    uint8_t *local;
+    uint64_t local_bytes;
 };
 /* Stores of words whose lanes lie far apart, deferred by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that

@@ -37,7 +37,7 @@ bool mg__keep_fits(const struct mg_run *was, const struct mg_run *run)
 {
     return was->workers && was->nworkers == run->nworkers && was->engine == run->engine && was->wants == run->wants &&
            was->observers == run->observers && was->nobservers == run->nobservers &&
-           was->cluster_size == run->cluster_size && was->local_stride == run->local_stride;
+           was->cluster_size == run->cluster_size && was->stack_bytes == run->stack_bytes;
 }
 
 bool mg__keep_give(struct mg_run *run)
@@ -89,10 +89,8 @@ void mg__worker_keep(struct mg_worker *worker)
         mg__cluster_free(worker, worker->clusters[--worker->nclusters]);
     for (uint32_t k = 0; k < worker->nclusters; k++)
         for (uint32_t r = 0; r < worker->run->cluster_size; r++)
-            for (uint32_t w = 0; w < worker->clusters[k]->blocks[r].nwarps; w++) {
-                free(worker->clusters[k]->blocks[r].warps[w].local);
-                worker->clusters[k]->blocks[r].warps[w].local = NULL;
-            }
+            for (uint32_t w = 0; w < worker->clusters[k]->blocks[r].nwarps; w++)
+                mg__local_free(&worker->clusters[k]->blocks[r].warps[w]);
     mg__frames_free(worker);
     free(worker->seen);
     free(worker->spin);

@@ -214,6 +214,8 @@ MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct
     mg__address(w, op->u.mem, address);
     if (!mg__access_slow(w, op, mask, address, where))
         return NULL;
+    struct mg_local_copy copy;
+    mg__local_take(w, op->u.mem, mask, where, &copy);
     load_lanes(w, op->u.mem, mask, where);
     return op + 1;
 }
@@ -229,7 +231,10 @@ MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *store_slow(struc
     mg__address(w, op->u.mem, address);
     if (!mg__access_slow(w, op, mask, address, where))
         return NULL;
+    struct mg_local_copy copy;
+    mg__local_take(w, op->u.mem, mask, where, &copy);
     store_lanes(w, op->u.mem, mask, where);
+    mg__local_put(&copy);
     return op + 1;
 }
 

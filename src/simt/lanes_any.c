@@ -243,28 +243,93 @@ MG_NO_TSAN void ISA(mg__store_elements)(const void *d, const struct mg_mem *mem,
 }
 
 /* ---- local memory ---- */
-/* Where the lanes are, in bytes from the first lane's stack. False: not all of them in their stacks, or not aligned. */
-static ALWAYS_INLINE bool places(const struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint32_t offset[32])
+/* Where the lanes are, in bytes from the first lane's stack, and whether they are at one address, which is a row of
+ * words. False: not all of them are in their stacks, or aligned. */
+static ALWAYS_INLINE bool places(const struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint32_t offset[32],
+                                 bool *row)
 {
-    const uint64_t from = (uint64_t)mem->offset + (mem->local_frame ? w->frame->local_base : 0);
-    const uint32_t bytes = (uint32_t)mem->width * mem->vec, stride = w->local_stride;
-    uint32_t out = 0;
-    if (mem->space != MG_SPACE_LOCAL || mem->addr < 0 || !w->local || w->worker->run->want_every || stride < bytes)
+    const uint32_t from = (uint32_t)mem->offset + (mem->local_frame ? w->frame->local_base : 0),
+                   bytes = (uint32_t)mem->width * mem->vec, stack = (uint32_t)w->e.local_bytes;
+    if (mem->space != MG_SPACE_LOCAL || mem->addr < 0 || w->worker->run->want_every || stack < bytes)
         return false;
     const void *reg = mg__slot(w, mem->addr);
-    if (mem->addr64)
-        for (unsigned i = 0; i < 32; i++) {
-            uint64_t at = ((const uint64_t *)reg)[i] + from;
-            out |= (uint32_t)(at > stride - bytes || at & (bytes - 1)) << i;
-            offset[i] = (uint32_t)at + i * stride;
-        }
-    else
-        for (unsigned i = 0; i < 32; i++) {
-            uint32_t at = ((const uint32_t *)reg)[i] + (uint32_t)from;
-            out |= (uint32_t)(at > stride - bytes || at & (bytes - 1)) << i;
-            offset[i] = at + i * stride;
-        }
-    return !(out & mask);
+    uint32_t out = 0, apart = 0;
+    for (unsigned i = 0; i < 32; i++)
+        offset[i] = from + (mem->addr64 ? (uint32_t)((const uint64_t *)reg)[i] : ((const uint32_t *)reg)[i]);
+    const uint32_t first = offset[__builtin_ctz(mask)], last = stack - bytes, odd = bytes - 1;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t at = offset[i], runs = mask & 1u << i ? ~0u : 0;
+        out |= ((at > last ? ~0u : 0) | (at & odd)) & runs;
+        apart |= (at ^ first) & runs;
+        offset[i] = (at & ~3u) * 32 + (at & 3) + i * 4;
+    }
+    *row = !apart;
+    return !out;
+}
+
+/* A word of each lane. */
+static ALWAYS_INLINE void load_row(uint32_t *d, const uint8_t *base, const uint32_t offset[32], uint32_t mask, bool row)
+{
+    if (!row) {
+        load_words(d, base, offset, mask);
+        return;
+    }
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    const uint32_t *words = (const void *)(base + offset[lane] - lane * 4);
+    for (unsigned i = 0; i < 32; i++)
+        d[i] = mask >> i & 1 ? words[i] : d[i];
+}
+
+static ALWAYS_INLINE void store_row(const uint32_t *s, uint8_t *base, const uint32_t offset[32], uint32_t mask,
+                                    bool row)
+{
+    if (!row) {
+        store_words(s, base, offset, mask);
+        return;
+    }
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    uint32_t *words = (void *)(base + offset[lane] - lane * 4);
+    for (unsigned i = 0; i < 32; i++)
+        words[i] = mask >> i & 1 ? s[i] : words[i];
+}
+
+static ALWAYS_INLINE void load_local(void *d, const struct mg_mem *mem, uint32_t mask, const uint8_t *base,
+                                     const uint32_t offset[32], bool row)
+{
+    if (mem->width < 4 || (mem->width == 4 && mem->dst64)) {
+        ISA(mg__load_elements)(d, mem, mask, base, offset);
+        return;
+    }
+    if (!mem->dst64) {
+        load_row(d, base, offset, mask, row);
+        return;
+    }
+    uint32_t low[32] __attribute__((aligned(64))) = {0}, high[32] __attribute__((aligned(64))) = {0};
+    load_row(low, base, offset, mask, row);
+    load_row(high, base + mg__local_at(4, 0), offset, mask, row);
+    for (unsigned i = 0; i < 32; i++)
+        ((uint64_t *)d)[i] = mask >> i & 1 ? low[i] | (uint64_t)high[i] << 32 : ((uint64_t *)d)[i];
+}
+
+static ALWAYS_INLINE void store_local(const void *s, const struct mg_mem *mem, uint32_t mask, uint8_t *base,
+                                      const uint32_t offset[32], bool row)
+{
+    if (mem->width < 4 || (mem->width == 4 && mem->dst64)) {
+        ISA(mg__store_elements)(s, mem, mask, base, offset);
+        return;
+    }
+    if (mem->width == 4) {
+        store_row(s, base, offset, mask, row);
+        return;
+    }
+    uint32_t low[32] __attribute__((aligned(64))), high[32] __attribute__((aligned(64)));
+    for (unsigned i = 0; i < 32; i++) {
+        const uint64_t x = mem->dst64 ? ((const uint64_t *)s)[i] : ((const uint32_t *)s)[i];
+        low[i] = (uint32_t)x;
+        high[i] = (uint32_t)(x >> 32);
+    }
+    store_row(low, base, offset, mask, row);
+    store_row(high, base + mg__local_at(4, 0), offset, mask, row);
 }
 
 /* A site that is known to be irregular (access.c). */
@@ -283,11 +348,12 @@ bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
     uint32_t offset[32] __attribute__((aligned(64)));
     if (skips(w, mem) && ISA(mg__load_near)(w, op, mask))
         return true;
-    if (!places(w, mem, mask, offset))
+    bool row;
+    if (!places(w, mem, mask, offset, &row))
         return false;
     for (unsigned v = 0; v < mem->vec; v++)
         if (mem->reg[v] >= 0)
-            ISA(mg__load_elements)(mg__slot(w, mem->reg[v]), mem, mask, w->local + v * mem->width, offset);
+            load_local(mg__slot(w, mem->reg[v]), mem, mask, w->e.local + mg__local_at(v * mem->width, 0), offset, row);
     return true;
 }
 
@@ -297,9 +363,10 @@ bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask
     uint32_t offset[32] __attribute__((aligned(64)));
     if (skips(w, mem) && ISA(mg__store_near)(w, op, mask))
         return true;
-    if (!places(w, mem, mask, offset))
+    bool row;
+    if (!places(w, mem, mask, offset, &row))
         return false;
     for (unsigned v = 0; v < mem->vec; v++)
-        ISA(mg__store_elements)(mg__slot(w, mem->reg[v]), mem, mask, w->local + v * mem->width, offset);
+        store_local(mg__slot(w, mem->reg[v]), mem, mask, w->e.local + mg__local_at(v * mem->width, 0), offset, row);
     return true;
 }

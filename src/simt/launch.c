@@ -128,7 +128,7 @@ static void set_memory(struct mg_run *run, const struct mg_simt_launch *l)
     run->nshared_vars = p->nshared_vars;
     if (l->shared)
         run->shared_vars[run->nshared_vars++] = (struct mg_shared_var){"(dynamic)", NULL, dynamic_at, l->shared};
-    run->local_stride = mg__stack_size(p, run->simt->stack_size);
+    run->stack_bytes = mg__stack_size(p, run->simt->stack_size);
 }
 
 /* Cooperative groups' grid barrier: its size, and a counter that starts at zero. Launches that are under way together
@@ -219,7 +219,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .nallocations = run->nallocations,
                                         .params = run->params,
                                         .param_size = run->param_size,
-                                        .local_stride = run->local_stride,
+                                        .stack_bytes = run->stack_bytes,
                                         .sample = run->sample,
                                         .unheard = run->sole >= 0 ? run->unheard : NULL,
                                         .ordered = p->ordered || l->cooperative,

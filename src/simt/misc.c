@@ -443,7 +443,7 @@ MG_HANDLER(mg__op_alloca)
     most = MG_MAX(most, size[i]);
     uint32_t top = w->frame->local_top;
     uint64_t at = (top + align - 1) / align * align;
-    if (align & (align - 1) || most > MG_LOCAL_LIMIT || at + most > w->worker->run->local_stride) {
+    if (align & (align - 1) || most > MG_LOCAL_LIMIT || at + most > w->worker->run->stack_bytes) {
         mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS,
                   "alloca of %llu bytes overflows the thread's stack", (unsigned long long)most);
         return NULL;
@@ -463,7 +463,7 @@ MG_HANDLER(mg__op_stack)
     } else {
         unsigned lane = (unsigned)__builtin_ctz(mask);
         uint64_t top = wide ? mg__lane64(w, op->d, lane) : mg__lane32(w, op->d, lane);
-        if (top >= w->frame->local_base && top <= w->worker->run->local_stride)
+        if (top >= w->frame->local_base && top <= w->worker->run->stack_bytes)
             w->frame->local_top = (uint32_t)top;
     }
     return op + 1;

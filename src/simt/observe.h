@@ -147,7 +147,7 @@ struct mg_launch_info {
     size_t nallocations;
     const uint8_t *params; /* the kernel's, laid out as func->params[i]->offset says */
     uint32_t param_size;
-    uint32_t local_stride;   /* bytes of local memory a thread has */
+    uint32_t stack_bytes;   /* bytes of local memory a thread has */
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
     bool cooperative;        /* its blocks are there together, and may have a grid's barrier */
     bool *in_order;          /* set by launch_begin of an observer: they shall, one after the other */

@@ -395,8 +395,7 @@ struct mg_warp {
     uint32_t multiplies, lags; /* wgmma asked for; turns that its wait has given to the rest of its warpgroup */
     uint32_t came, owed;   /* lanes that have come to the cluster's barrier, which is closed; that have still to wait */
     struct mg_frame *root;
-    uint8_t *local;   /* [lane][local_stride], made when first needed */
-    uint32_t local_stride;
+    void *local;      /* what e.local lies in, made when first needed */
     uint64_t issued;  /* instructions, for clock */
     struct mg_lead leads[MG_LEADS];
     /* of compiled code (engine.c) */
@@ -575,7 +574,7 @@ struct mg_run {
     uint32_t param_size;
     uint32_t shared_total;
     uint32_t shared_size; /* that, and behind it the system's part if the program asks for it */
-    uint32_t local_stride;
+    uint32_t stack_bytes;
     unsigned nworkers;
     bool serial; /* one worker: atomics need no lock prefix */
     bool want_shapes, want_sync, want_steps, want_bulk, want_far, want_params;
@@ -764,6 +763,13 @@ static inline bool mg__has_polled(const struct mg_warp *w)
 }
 
 /* Operands. */
+/* Where byte `address` of a lane's stack lies in e.local; _free: and it has none. */
+static inline size_t mg__local_at(uint64_t address, unsigned lane)
+{
+    return (size_t)(address / 4 * 128 + lane * 4 + address % 4);
+}
+void mg__local_free(struct mg_warp *w);
+
 static inline void *mg__slot(const struct mg_warp *w, int32_t operand)
 {
     return w->regs + (uint32_t)operand;

@@ -90,7 +90,7 @@ static uint64_t of_warp(uint64_t h, const struct mg_warp *w)
             h = mix(h, (uint64_t)w->joins.at[i].expected << 32 | w->joins.at[i].arrived);
             h = of_lanes(h, w, w->joins.at[i].since, w->joins.at[i].frame, w->joins.at[i].arrived);
         }
-    return w->local ? mix_bytes(h, w->local, (size_t)w->local_stride * 32) : h;
+    return w->local ? mix_bytes(h, w->e.local, (size_t)w->e.local_bytes * 32) : h;
 }
 
 static uint64_t print_of(const struct mg_worker *worker)

@@ -465,12 +465,12 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
     frame->local_base = (w->frame->local_top + 15) & ~15u;
     /* One that calls has room for what it saves (stack.c), so that endless recursion ends. */
     frame->local_top = frame->local_base + callee->stack_bytes;
-    if (frame->local_top > w->worker->run->local_stride) {
+    if (frame->local_top > w->worker->run->stack_bytes) {
         frame->next = w->worker->free_frames[callee->id];
         w->worker->free_frames[callee->id] = frame;
         mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS,
                   "the thread's stack is full in the call of %s: it has %u bytes", callee->func->name,
-                  w->worker->run->local_stride);
+                  w->worker->run->stack_bytes);
         mg__fault_hint(w, "The recursion is too deep, or its locals too large, for the stack of a thread: "
                           "cudaDeviceSetLimit(cudaLimitStackSize, ...) makes it larger.");
         return NULL;

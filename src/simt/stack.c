@@ -56,5 +56,5 @@ uint32_t mg__stack_size(const struct mg_program *program, uint64_t limit)
     uint64_t size = MG_MAX(program->stack_need, program->entry->local_bytes);
     if (program->deep)
         size = MG_MAX(size, (limit + 15) & ~15ull);
-    return (uint32_t)MG_MIN(size, MG_LOCAL_LIMIT);
+    return (uint32_t)MG_MIN((size + 3) & ~3ull, MG_LOCAL_LIMIT); /* in words */
 }

@@ -7,33 +7,41 @@
  */
 #include "simt/simt_priv.h"
 
-/* A readable byte of any space for one lane, or NULL. */
-static const uint8_t *peek(struct mg_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
+/* Bytes of any space for one lane; false: not all of them are in its memory. */
+static bool peek(struct mg_warp *w, unsigned lane, uint64_t address, unsigned bytes, void *out)
 {
     const struct mg_run *run = w->worker->run;
     const struct mg_simt *s = run->simt;
     if (address - s->local_window < MG_WINDOW_SIZE) {
         uint64_t at = address - s->local_window;
-        return w->local && at + bytes <= w->local_stride ? w->local + (size_t)lane * w->local_stride + at : NULL;
+        for (unsigned i = 0; at + bytes <= w->e.local_bytes && i < bytes; i++)
+            ((uint8_t *)out)[i] = w->e.local[mg__local_at(at + i, lane)];
+        return at + bytes <= w->e.local_bytes;
     }
     if (address - s->shared_window < MG_WINDOW_SIZE) {
         uint64_t at = address - s->shared_window;
-        return at + bytes <= w->block->shared_size ? w->block->shared + at : NULL;
+        if (at + bytes > w->block->shared_size)
+            return false;
+        memcpy(out, w->block->shared + at, bytes);
+        return true;
     }
     const struct mg_allocation *a = mg__snapshot_find(run, address);
-    return a && address + bytes <= a->address + a->size ? (const uint8_t *)(uintptr_t)address : NULL;
+    if (!a || address + bytes > a->address + a->size)
+        return false;
+    memcpy(out, (const void *)(uintptr_t)address, bytes);
+    return true;
 }
 
 /* A string of any space, at most `limit` bytes; false when it leaves its memory. */
 static bool peek_string(struct mg_warp *w, unsigned lane, uint64_t address, struct mg_strbuf *out, size_t limit)
 {
     for (size_t i = 0; i < limit; i++) {
-        const uint8_t *p = peek(w, lane, address + i, 1);
-        if (!p)
+        char c;
+        if (!peek(w, lane, address + i, 1, &c))
             return false;
-        if (!*p)
+        if (!c)
             return mg__strbuf_append(out, "", 0);
-        if (!mg__strbuf_append(out, (const char *)p, 1))
+        if (!mg__strbuf_append(out, &c, 1))
             return false;
     }
     return true;
@@ -48,11 +56,9 @@ struct arguments {
 static bool argument(struct mg_warp *w, unsigned lane, struct arguments *args, unsigned size, uint64_t *value)
 {
     args->offset = (args->offset + size - 1) / size * size;
-    const uint8_t *p = peek(w, lane, args->base + args->offset, size);
     *value = 0;
-    if (!p)
+    if (!peek(w, lane, args->base + args->offset, size, value))
         return false;
-    memcpy(value, p, size);
     args->offset += size;
     args->count++;
     return true;

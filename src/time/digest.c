@@ -639,7 +639,7 @@ static void share_swaps(const struct digest *d)
 static void share_local(const struct digest *d, struct mg_time_traffic *traffic)
 {
     double all =
-        (double)d->info->local_stride * d->info->block.x * d->info->block.y * d->info->block.z * d->choice->resident;
+        (double)d->info->stack_bytes * d->info->block.x * d->info->block.y * d->info->block.z * d->choice->resident;
     double lost = all > d->room ? 1 - d->room / all : 0;
     double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
     for (uint32_t i = 0; i < d->info->ninsns && lost > 0; i++) {

@@ -200,7 +200,7 @@ static uint32_t local_sectors_of(const struct mg_launch_info *info, const struct
                                  const struct mg_access *a, uint64_t seen[256], struct lines *lines)
 {
     uint64_t warps = ((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
-    uint64_t base = LOCAL + (a->block * warps + a->warp) * ((info->local_stride + UINT64_C(3)) / 4 * 128);
+    uint64_t base = LOCAL + (a->block * warps + a->warp) * ((info->stack_bytes + UINT64_C(3)) / 4 * 128);
     struct mg_model_access word = *made;
     uint32_t n = 0;
     word.width = MG_MIN(made->width, 4u);

@@ -257,6 +257,15 @@ static const char *const values[] = {
     "ld.shared.v4.u32 {$d, $d, $d, $d}, [%so];",
     "ld.shared.u64 $D, [%so+8];",
     "st.local.u32 [%lo+$8], $r; ld.local.u32 $d, [%lo+$4];",
+    "and.b32 %y0, $r, 0x3c; add.u32 %y0, %y0, %lo; st.local.u32 [%y0], $r; ld.local.s8 $d, [%y0+1];",
+    "and.b32 %y0, $r, 0x38; add.u32 %y0, %y0, %lo; st.local.u64 [%y0], $L; ld.local.v2.u32 {$d, $d}, [%y0];",
+    "and.b32 %y0, $r, 0x3c; add.u32 %y0, %y0, %lo; cvt.u64.u32 %x0, %y0; st.local.u16 [%x0+2], $h; "
+    "ld.local.u32 $d, [%x0];",
+    "and.b32 %y0, $r, 0x30; add.u32 %y0, %y0, %lo; ld.local.v4.f32 {$f, $f, $f, $f}, [%y0]; st.local.f32 [%y0+4], $f;",
+    "st.local.v4.u32 [%lo+16], {$r, $r, $r, $r}; ld.local.u64 $D, [%lo+24]; ld.local.s16 $d, [%lo+18];",
+    "st.local.v2.u64 [%lo+32], {$L, $L}; ld.local.v4.u32 {$d, $d, $d, $d}, [%lo+32]; st.local.u8 [%lo+33], $r;",
+    "cvt.u64.u32 %x0, %lo; cvta.local.u64 %x0, %x0; st.u64 [%x0+$8], $L; ld.local.u64 $D, [%lo+8]; "
+    "ld.v4.u32 {$d, $d, $d, $d}, [%x0+16];",
     "st.shared.u32 [%so], $r; ld.shared.u32 $d, [%so]; st.shared.u32 [%so+12], $d; ld.shared.f32 $f, [%so+12];",
     "red.shared.add.u32 [counts+$4], 3;",
     "and.b32 %y0, $r, 0x3c; mov.u32 %y1, counts; add.u32 %y0, %y0, %y1; red.shared.add.u32 [%y0], 1;",
@@ -748,10 +757,10 @@ static void declare(const struct names *n, struct mg_strbuf *t)
                       ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo, %%all, %%tiles;\n"
                       ".reg .b32 %%k<6>, %%v<6>, %%j<6>, %%g<6>; .reg .b64 %%e<6>, %%z<6>;%s\n"
                       ".reg .b32 %%m<4>, %%n<4>; .reg .pred %%o<4>;\n",
-                      n->mine ? " .local .align 8 .b8 mine[64];" : "");
+                      n->mine ? " .local .align 16 .b8 mine[64];" : "");
 }
 
-/* Addresses, the thread's number, and shared memory that begins with something everywhere. */
+/* Addresses, the thread's number, and shared and local memory that begin with something everywhere. */
 static void begin(const struct names *n, struct mg_strbuf *t)
 {
     mg__strbuf_printf(
@@ -774,6 +783,8 @@ static void begin(const struct names *n, struct mg_strbuf *t)
                           "%%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
                           "setp.lt.u32 %%pc, %%y1, %u; @%%pc bra ZERO;\n",
                           TILE_BYTES);
+    for (unsigned i = 0; n->mine && i < 4; i++)
+        mg__strbuf_printf(t, "st.local.v4.u32 [mine+%u], {0, 0, 0, 0};\n", 16 * i);
     for (unsigned i = 0; n->counts && i < 8; i++)
         mg__strbuf_printf(t, "st.shared.v4.u32 [counts+%u], {0, 0, 0, 0};\n", 16 * i);
     for (unsigned i = 0; n->flags && i < WAITS * 2; i++)
