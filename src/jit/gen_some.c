@@ -9,8 +9,9 @@
  * warp make together, or that compiled code does not have; before a block where other lanes wait; and where the slice
  * is used up. So all that depends on the order of lanes and turns is as interpreted.
  *
- * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
- * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
+ * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again, or to the
+ * end, if they may have in their registers there what the first function does not take; all blocks where warps have
+ * idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
  * Accesses are calls of the interpreter's handlers, but for those in loops whose lanes are found to be consecutive
  * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. What idle lanes
  * have in the frame stays (mg__gen_blends_late).
@@ -73,6 +74,27 @@ static bool begins(const struct mg_gen *g, uint32_t op)
     return g->p->ops[op].kind == MG_ENGINE_BLOCK || (op > 0 && g->p->ops[op - 1].kind == MG_ENGINE_BARRIER);
 }
 
+/* Whether lanes that part at the block's end may have a register, where they meet, that the first function takes for a
+ * line there: they are no warp of its any more. */
+static bool loses_line(struct some *s, const struct mg_gen_block *b)
+{
+    const struct mg_gen *g = s->g;
+    const struct mg_engine_op *last = &g->p->ops[b->end - 1];
+    const struct mg_gen_block *meet = last->meet >= 0 ? block_of(g, (uint32_t)last->meet) : NULL;
+    bool loses = false;
+    memset(s->seen, 0, g->nblocks * sizeof *s->seen);
+    look_from(s, b->end, last->meet);
+    look_from(s, last->target, last->meet);
+    for (uint32_t k = 0; meet && meet->reached && k < g->nblocks; k++)
+        for (uint32_t i = g->blocks[k].first; s->seen[k] && i < g->blocks[k].end; i++)
+            for (unsigned o = 0; o < g->p->ops[i].nout; o++) {
+                const struct mg_engine_operand *out = &g->p->ops[i].out[o];
+                const uint32_t v = mg__gen_var(g, out->slot, out->bytes);
+                loses |= v != UINT32_MAX && mg__gen_is_live(meet->live, v) && !meet->in[v].vector;
+            }
+    return loses;
+}
+
 static bool choose(struct some *s)
 {
     const struct mg_gen *g = s->g;
@@ -88,6 +110,8 @@ static bool choose(struct some *s)
         } else if (g->blocks[b].diverges && !g->blocks[b].parts) {
             mark(s, g->blocks[b].end, last->meet);
             mark(s, last->target, last->meet);
+            if (loses_line(s, &g->blocks[b]))
+                mark(s, (uint32_t)last->meet, -1);
         }
     }
     for (uint32_t b = 0; b < g->nblocks; b++) {
