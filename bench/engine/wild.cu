@@ -493,6 +493,38 @@ KERNEL triangular(float *x, const float *l, const float *b, int n)
     }
 }
 
+/* A system of n equations a thread, in an array of its own, by the greatest of each column. */
+KERNEL small_systems(float *out, const float *in, int n)
+{
+    float a[8][9];
+    const int t = here(), count = gridDim.x * blockDim.x;
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x <= n; x++)
+            a[y][x] = in[(y * (n + 1) + x) * count + t];
+    for (int k = 0; k < n; k++) {
+        int top = k;
+        for (int y = k + 1; y < n; y++)
+            top = fabsf(a[y][k]) > fabsf(a[top][k]) ? y : top;
+        for (int x = k; x <= n; x++) {
+            float keep = a[k][x];
+            a[k][x] = a[top][x];
+            a[top][x] = keep;
+        }
+        for (int y = k + 1; y < n; y++) {
+            float f = a[y][k] / a[k][k];
+            for (int x = k; x <= n; x++)
+                a[y][x] = fmaf(-f, a[k][x], a[y][x]);
+        }
+    }
+    for (int y = n - 1; y >= 0; y--) {
+        float sum = a[y][n];
+        for (int x = y + 1; x < n; x++)
+            sum = fmaf(-a[y][x], a[x][n], sum);
+        a[y][n] = sum / a[y][y];
+        out[y * count + t] = a[y][n];
+    }
+}
+
 KERNEL cholesky(double *out, const double *in, int n)
 {
     __shared__ double both[2][32][33];

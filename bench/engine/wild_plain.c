@@ -471,6 +471,38 @@ CLONES void wild_lu(void *const *b, int n)
     }
 }
 
+CLONES void wild_small_systems(void *const *b, int n)
+{
+    const size_t count = 8192, row = (size_t)n + 1;
+    ALL(t, count)
+    {
+        float a[8][9];
+        ALL(i, row * (size_t)n)
+        a[i / row][i % row] = ((const float *)b[1])[i * count + t];
+        for (int k = 0; k < n; k++) {
+            int top = k;
+            for (int y = k + 1; y < n; y++)
+                top = fabsf(a[y][k]) > fabsf(a[top][k]) ? y : top;
+            float keep[9];
+            memcpy(keep, a[k], sizeof keep);
+            memcpy(a[k], a[top], sizeof keep);
+            memcpy(a[top], keep, sizeof keep);
+            for (int y = k + 1; y < n; y++) {
+                float f = a[y][k] / a[k][k];
+                for (int x = k; x <= n; x++)
+                    a[y][x] = fmaf(-f, a[k][x], a[y][x]);
+            }
+        }
+        for (int y = n - 1; y >= 0; y--) {
+            float sum = a[y][n];
+            for (int x = y + 1; x < n; x++)
+                sum = fmaf(-a[y][x], a[x][n], sum);
+            a[y][n] = sum / a[y][y];
+            ((float *)b[0])[(size_t)y * count + t] = a[y][n];
+        }
+    }
+}
+
 CLONES void wild_triangular(void *const *buf, int n)
 {
     float *x = buf[0];

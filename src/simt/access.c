@@ -508,7 +508,7 @@ static uint8_t *resolve_shared(struct mg_warp *w, const struct mg_op *op, unsign
 static bool local_memory(struct mg_warp *w)
 {
     const uint32_t bytes = w->worker->run->stack_bytes;
-    if (!w->local && (w->local = calloc(1, 64 + (size_t)bytes * 32 + MG_PAD))) {
+    if (!w->local && (w->local = calloc(1, 64 + (size_t)bytes * 32 + MG_ENGINE_NOWHERE))) {
         w->e.local = (uint8_t *)(((uintptr_t)w->local + 63) & ~(uintptr_t)63);
         w->e.local_bytes = bytes;
     }

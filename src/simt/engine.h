@@ -248,10 +248,11 @@ struct mg_engine_warp {
     uint8_t *apart;
     uint32_t line;
     /* The lanes' stacks as a device has them: a word of each lane, then the next word of each. So many bytes a lane; 0:
-     * the warp has none yet. */
+     * the warp has none yet. Behind them are MG_ENGINE_NOWHERE bytes that code may write, and nobody reads. */
     uint8_t *local;
     uint64_t local_bytes;
 };
+#define MG_ENGINE_NOWHERE 512u /* an access of 16 bytes by all lanes */
 /* Stores of words whose lanes lie far apart, deferred by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that
  * may see them, and no lane of one meets another lane of another one (`room`). The code's own, empty whenever it is

@@ -250,12 +250,14 @@ static ALWAYS_INLINE bool places(const struct mg_warp *w, const struct mg_mem *m
 {
     const uint32_t from = (uint32_t)mem->offset + (mem->local_frame ? w->frame->local_base : 0),
                    bytes = (uint32_t)mem->width * mem->vec, stack = (uint32_t)w->e.local_bytes;
-    if (mem->space != MG_SPACE_LOCAL || mem->addr < 0 || w->worker->run->want_every || stack < bytes)
+    if (w->worker->run->want_every || stack < bytes)
         return false;
-    const void *reg = mg__slot(w, mem->addr);
+    const void *reg = mem->addr < 0 ? NULL : mg__slot(w, mem->addr);
     uint32_t out = 0, apart = 0;
     for (unsigned i = 0; i < 32; i++)
-        offset[i] = from + (mem->addr64 ? (uint32_t)((const uint64_t *)reg)[i] : ((const uint32_t *)reg)[i]);
+        offset[i] = from + (!reg          ? 0
+                            : mem->addr64 ? (uint32_t)((const uint64_t *)reg)[i]
+                                          : ((const uint32_t *)reg)[i]);
     const uint32_t first = offset[__builtin_ctz(mask)], last = stack - bytes, odd = bytes - 1;
     for (unsigned i = 0; i < 32; i++) {
         const uint32_t at = offset[i], runs = mask & 1u << i ? ~0u : 0;
@@ -332,22 +334,11 @@ static ALWAYS_INLINE void store_local(const void *s, const struct mg_mem *mem, u
     store_row(high, base + mg__local_at(4, 0), offset, mask, row);
 }
 
-/* A site that is known to be irregular (access.c). */
-static ALWAYS_INLINE bool skips(const struct mg_warp *w, const struct mg_mem *mem)
+/* Of local memory: false where some lane is not in its stack, or its address not aligned. Apart, so that others have
+ * none of its registers to keep. */
+static __attribute__((noinline)) bool load_own(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask)
 {
-    struct mg_site *site = &w->sites[mem->site];
-    if (!site->skip || mem->space == MG_SPACE_LOCAL)
-        return false;
-    site->skip--;
-    return true;
-}
-
-bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
-{
-    const struct mg_mem *mem = op->u.mem;
     uint32_t offset[32] __attribute__((aligned(64)));
-    if (skips(w, mem) && ISA(mg__load_near)(w, op, mask))
-        return true;
     bool row;
     if (!places(w, mem, mask, offset, &row))
         return false;
@@ -357,16 +348,39 @@ bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
     return true;
 }
 
-bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+static __attribute__((noinline)) bool store_own(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask)
 {
-    const struct mg_mem *mem = op->u.mem;
     uint32_t offset[32] __attribute__((aligned(64)));
-    if (skips(w, mem) && ISA(mg__store_near)(w, op, mask))
-        return true;
     bool row;
     if (!places(w, mem, mask, offset, &row))
         return false;
     for (unsigned v = 0; v < mem->vec; v++)
         store_local(mg__slot(w, mem->reg[v]), mem, mask, w->e.local + mg__local_at(v * mem->width, 0), offset, row);
     return true;
+}
+
+/* A site that is known to be irregular (access.c). */
+static ALWAYS_INLINE bool skips(const struct mg_warp *w, const struct mg_mem *mem)
+{
+    struct mg_site *site = &w->sites[mem->site];
+    if (!site->skip)
+        return false;
+    site->skip--;
+    return true;
+}
+
+bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_mem *mem = op->u.mem;
+    if (mem->space == MG_SPACE_LOCAL)
+        return load_own(w, mem, mask);
+    return skips(w, mem) && ISA(mg__load_near)(w, op, mask);
+}
+
+bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_mem *mem = op->u.mem;
+    if (mem->space == MG_SPACE_LOCAL)
+        return store_own(w, mem, mask);
+    return skips(w, mem) && ISA(mg__store_near)(w, op, mask);
 }
