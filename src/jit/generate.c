@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "jit/gen.h"
+#include "jit/gen_mem.h"
 
 /* By effort: one thread makes quick code while another makes thorough code. */
 static struct maker {
@@ -120,6 +121,46 @@ static bool passes(struct mg_gen *g, const char *names)
     return !error;
 }
 
+/* (x & C) | (y & ~C) for some of the lanes, the others keeping one of the two: LLVM 19 makes a vpternlog under a mask of
+ * it, with its operands in one order and its table in another where one is in memory. It does not where it does not know
+ * C, so that comes from a register here. */
+static bool is_masked(LLVMValueRef v)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u))
+        if (LLVMIsASelectInst(LLVMGetUser(u)))
+            return true;
+    return false;
+}
+
+static bool is_and_with_constant(LLVMValueRef v)
+{
+    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd &&
+           LLVMIsAConstantDataVector(LLVMGetOperand(v, 1));
+}
+
+static void hide_constant(struct mg_gen *g, LLVMValueRef i)
+{
+    LLVMValueRef all = LLVMGetOperand(i, 1), one = LLVMGetAggregateElement(all, 0);
+    const unsigned n = LLVMGetVectorSize(LLVMTypeOf(all));
+    for (unsigned k = 1; k < n; k++)
+        if (LLVMGetAggregateElement(all, k) != one)
+            return;
+    LLVMTypeRef scalar = LLVMTypeOf(one), type = LLVMFunctionType(scalar, &scalar, 1, 0);
+    LLVMValueRef same = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMPositionBuilderBefore(g->b, i);
+    LLVMSetOperand(i, 1, mg__gen_splat(g, LLVMBuildCall2(g->b, type, same, &one, 1, ""), n));
+}
+
+static void hide_choices_of_bits(struct mg_gen *g)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (LLVMGetInstructionOpcode(i) == LLVMOr && is_masked(i) &&
+                    is_and_with_constant(LLVMGetOperand(i, 0)) && is_and_with_constant(LLVMGetOperand(i, 1)))
+                    hide_constant(g, LLVMGetOperand(i, 0));
+}
+
 static bool optimise(struct mg_gen *g)
 {
     if (g->quick)
@@ -223,6 +264,8 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     } else if ((!g->quick || dump) && LLVMVerifyModule(g->module, LLVMReturnStatusAction, &message)) {
         g->reason = "verify";
     } else if (optimise(g)) {
+        if (g->masks)
+            hide_choices_of_bits(g);
         if (LLVMTargetMachineEmitToMemoryBuffer(g->tm, g->module, LLVMObjectFile, NULL, &object) || !object)
             g->reason = "llvm";
         else if (!pack(g, key, object, out))

@@ -73,10 +73,8 @@ static const struct mg_op *run_one(struct mg_warp *w, const struct mg_op *op)
     w->copy = copy;
     const struct mg_op *next = copy->fn(w, copy, mask);
     w->copied = w->copy = NULL;
-    if (next == &copy[1])
-        return op + 1;
-    put_back(w, copy, op);
-    return next == copy ? op : next;
+    put_back(w, copy, op); /* which may have been kept though the op goes on: where others have a turn first, say */
+    return next == copy ? op : next == &copy[1] ? op + 1 : next;
 }
 
 static void run_followed(struct mg_warp *w, const struct mg_op *op)
