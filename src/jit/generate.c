@@ -121,9 +121,9 @@ static bool passes(struct mg_gen *g, const char *names)
     return !error;
 }
 
-/* (x & C) | (y & ~C) for some of the lanes, the others keeping one of the two: LLVM 19 makes a vpternlog under a mask of
- * it, with its operands in one order and its table in another where one is in memory. It does not where it does not know
- * C, so that comes from a register here. */
+/* (x & C) | (y & ~C) for some of the lanes, the others keeping one of the two: LLVM 19 makes a vpternlog under a mask
+ * of it, with its operands in one order and its table in another where one is in memory. It does not where it does not
+ * know C, so that comes from a register here. */
 static bool is_masked(LLVMValueRef v)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u))
