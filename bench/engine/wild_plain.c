@@ -471,35 +471,34 @@ CLONES void wild_lu(void *const *b, int n)
     }
 }
 
+/* Column by column, rows moved by their pointers: each element has the same products taken off in the same order. */
 CLONES void wild_small_systems(void *const *b, int n)
 {
     const size_t count = 8192, row = (size_t)n + 1;
     ALL(t, count)
     {
-        float a[8][9];
+        float all[8][9], *a[8];
         ALL(i, row * (size_t)n)
-        a[i / row][i % row] = ((const float *)b[1])[i * count + t];
-        for (int k = 0; k < n; k++) {
-            int top = k;
-            for (int y = k + 1; y < n; y++)
-                top = fabsf(a[y][k]) > fabsf(a[top][k]) ? y : top;
-            float keep[9];
-            memcpy(keep, a[k], sizeof keep);
-            memcpy(a[k], a[top], sizeof keep);
-            memcpy(a[top], keep, sizeof keep);
-            for (int y = k + 1; y < n; y++) {
-                float f = a[y][k] / a[k][k];
-                for (int x = k; x <= n; x++)
-                    a[y][x] = fmaf(-f, a[k][x], a[y][x]);
-            }
+        all[i / row][i % row] = ((const float *)b[1])[i * count + t];
+        ALL(y, n)
+        a[y] = all[y];
+        for (int x = 0; x <= n; x++) {
+            for (int k = 0; k < x && k < n; k++)
+                for (int y = k + 1; y < n; y++)
+                    a[y][x] = fmaf(-a[y][k], a[k][x], a[y][x]);
+            if (x == n)
+                break;
+            int top = x;
+            for (int y = x + 1; y < n; y++)
+                top = fabsf(a[y][x]) > fabsf(a[top][x]) ? y : top;
+            float *keep = a[x];
+            a[x] = a[top], a[top] = keep;
+            for (int y = x + 1; y < n; y++)
+                a[y][x] /= a[x][x];
         }
-        for (int y = n - 1; y >= 0; y--) {
-            float sum = a[y][n];
+        for (int y = n; y-- > 0; ((float *)b[0])[(size_t)y * count + t] = a[y][n] /= a[y][y])
             for (int x = y + 1; x < n; x++)
-                sum = fmaf(-a[y][x], a[x][n], sum);
-            a[y][n] = sum / a[y][y];
-            ((float *)b[0])[(size_t)y * count + t] = a[y][n];
-        }
+                a[y][n] = fmaf(-a[y][x], a[x][n], a[y][n]);
     }
 }
 

@@ -89,7 +89,6 @@ static bool some_may(const struct mg_gen *g, const struct mg_engine_mem *m, cons
             (!f->dx && 32 / g->row <= 8 && (f->kx == m->width * m->vec ? loads || m->vec == 1 : loads && f->kx == 0)));
 }
 
-
 /* A load of elements as registers hold them, in rows that are contiguous or of one place each. */
 static unsigned rows_of(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
 {

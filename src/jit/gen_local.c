@@ -30,19 +30,21 @@ static LLVMTypeRef elements(const struct mg_gen *g, const struct mg_engine_mem *
     return LLVMVectorType(mg__gen_int(g, m->width), 32);
 }
 
+static LLVMValueRef scattered(struct mg_gen *g, const struct local *l, LLVMValueRef x, LLVMValueRef row)
+{
+    LLVMValueRef places = l->places;
+    return mg__gen_scattered(g, !x, words(g), x, LLVMBuildGEP2(g->b, g->i8, row, &places, 1, ""), 4, NULL);
+}
+
 static LLVMValueRef load_row(struct mg_gen *g, const struct local *l, LLVMValueRef row)
 {
-    if (!l->places)
-        return mg__gen_load(g, words(g), row, 64);
-    LLVMValueRef ptrs = LLVMBuildGEP2(g->b, g->i8, row, (LLVMValueRef *)&l->places, 1, "");
-    return mg__gen_scattered(g, true, words(g), NULL, ptrs, 4, NULL);
+    return l->places ? scattered(g, l, NULL, row) : mg__gen_load(g, words(g), row, 64);
 }
 
 static void store_row(struct mg_gen *g, const struct local *l, LLVMValueRef x, LLVMValueRef row)
 {
     if (l->places) {
-        LLVMValueRef ptrs = LLVMBuildGEP2(g->b, g->i8, row, (LLVMValueRef *)&l->places, 1, "");
-        mg__gen_scattered(g, false, words(g), x, ptrs, 4, NULL);
+        scattered(g, l, x, row);
         return;
     }
     mg__gen_store(g, l->on ? LLVMBuildSelect(g->b, l->on, x, load_row(g, l, row), "") : x, row, 64);

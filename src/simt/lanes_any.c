@@ -336,26 +336,19 @@ static ALWAYS_INLINE void store_local(const void *s, const struct mg_mem *mem, u
 
 /* Of local memory: false where some lane is not in its stack, or its address not aligned. Apart, so that others have
  * none of its registers to keep. */
-static __attribute__((noinline)) bool load_own(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask)
+static __attribute__((noinline)) bool move_local(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask)
 {
     uint32_t offset[32] __attribute__((aligned(64)));
     bool row;
     if (!places(w, mem, mask, offset, &row))
         return false;
-    for (unsigned v = 0; v < mem->vec; v++)
-        if (mem->reg[v] >= 0)
-            load_local(mg__slot(w, mem->reg[v]), mem, mask, w->e.local + mg__local_at(v * mem->width, 0), offset, row);
-    return true;
-}
-
-static __attribute__((noinline)) bool store_own(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask)
-{
-    uint32_t offset[32] __attribute__((aligned(64)));
-    bool row;
-    if (!places(w, mem, mask, offset, &row))
-        return false;
-    for (unsigned v = 0; v < mem->vec; v++)
-        store_local(mg__slot(w, mem->reg[v]), mem, mask, w->e.local + mg__local_at(v * mem->width, 0), offset, row);
+    for (unsigned v = 0; v < mem->vec; v++) {
+        uint8_t *base = w->e.local + mg__local_at(v * mem->width, 0);
+        if (mem->kind == MG_ACCESS_ST)
+            store_local(mg__slot(w, mem->reg[v]), mem, mask, base, offset, row);
+        else if (mem->reg[v] >= 0)
+            load_local(mg__slot(w, mem->reg[v]), mem, mask, base, offset, row);
+    }
     return true;
 }
 
@@ -373,7 +366,7 @@ bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *mem = op->u.mem;
     if (mem->space == MG_SPACE_LOCAL)
-        return load_own(w, mem, mask);
+        return move_local(w, mem, mask);
     return skips(w, mem) && ISA(mg__load_near)(w, op, mask);
 }
 
@@ -381,6 +374,6 @@ bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask
 {
     const struct mg_mem *mem = op->u.mem;
     if (mem->space == MG_SPACE_LOCAL)
-        return store_own(w, mem, mask);
+        return move_local(w, mem, mask);
     return skips(w, mem) && ISA(mg__store_near)(w, op, mask);
 }

@@ -35,7 +35,7 @@
 #define MG_SLICE 4096  /* then it looks what is due, and where it has mostly polled, its turn is over */
 #define MG_LOOKS 16    /* slices of a turn in which a warp does not poll */
 #define MG_POLL_COST 32
-#define MG_PAD 256                  /* readable bytes after shared and local memory, for whole-vector loads */
+#define MG_PAD 256                  /* readable bytes after shared memory, for whole-vector loads */
 #define MG_SHARED_RESERVED 1024u      /* of a block, for the system: compute capability 8.0 on */
 
 #if defined(__SANITIZE_THREAD__)

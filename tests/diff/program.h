@@ -8,6 +8,8 @@
 #define SUMS_BYTES 4096u
 #define TILE_BYTES 4608u       /* of shared memory: 256 threads of 16 bytes, and what may be read behind them */
 
+enum { MOST_LATES = 6, MOST_WAITS = 3 }; /* of a program: values that are set late, and waits */
+
 enum stmt_kind { STMT_LINE, STMT_IF, STMT_LOOP };
 struct stmt {
     uint8_t kind;
