@@ -18,6 +18,8 @@
  */
 #include "simt/simt_priv.h"
 
+#define MANY 64 /* slots of leaves; two for each lane */
+
 static struct mg_split *current(struct mg_warp *w)
 {
     return &w->splits.at[w->current];
@@ -46,15 +48,19 @@ static const struct mg_op *out_of_memory(struct mg_warp *w, const struct mg_op *
     return mg__fault(w, op, 0, MG_ERR_NOMEM, "no host memory for a warp's state");
 }
 
-/* A slot for a leaf; dead ones are used again so that the list stays short. */
+/* A slot for a leaf, behind all others: who parted last runs first, so that arms are gone through as nested as they are,
+ * in compiled code as well (gen_mask.c). Where very many slots are in use, one of a dead leaf. */
 static struct mg_split *new_split(struct mg_warp *w)
 {
-    if (w->nleaves < w->splits.count)
-        for (size_t i = w->splits.count; i-- > 0;)
-            if (w->splits.at[i].mask == 0 && i != (size_t)w->current) {
-                memset(&w->splits.at[i], 0, sizeof w->splits.at[i]);
-                return &w->splits.at[i];
-            }
+    size_t n = w->splits.count;
+    while (n > 0 && !w->splits.at[n - 1].mask && n - 1 != (size_t)w->current)
+        n--;
+    w->splits.count = n;
+    for (size_t i = n >= MANY ? n : 0; i-- > 0;)
+        if (w->splits.at[i].mask == 0 && i != (size_t)w->current) {
+            memset(&w->splits.at[i], 0, sizeof w->splits.at[i]);
+            return &w->splits.at[i];
+        }
     if (!mg__vec_push(&w->splits, ((struct mg_split){0})))
         return NULL;
     return &w->splits.at[w->splits.count - 1];
@@ -204,16 +210,14 @@ bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, 
     return true;
 }
 
-static bool complete(struct mg_warp *w, int32_t at)
+/* All have come: they go on as one leaf, in place of the current one, which was the last and is dead. */
+static void complete(struct mg_warp *w, int32_t at)
 {
-    struct mg_join j = w->joins.at[at];
-    struct mg_split *s = new_split(w);
-    if (!s)
-        return false;
-    *s = (struct mg_split){.pc = j.pc, .frame = j.frame, .mask = j.arrived, .join = j.parent, .chosen = w->choices};
+    const struct mg_join *j = &w->joins.at[at];
+    *current(w) = (struct mg_split){
+        .pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent, .chosen = w->choices};
     w->nleaves++;
     free_join(w, at);
-    return true;
 }
 
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask)
@@ -224,8 +228,8 @@ const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask)
     come(w, j, mask);
     s->mask = 0;
     w->nleaves--;
-    if (j->arrived == j->expected && !complete(w, at))
-        return out_of_memory(w, j->pc);
+    if (j->arrived == j->expected)
+        complete(w, at);
     return mg__warp_next(w);
 }
 
@@ -266,8 +270,7 @@ void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
         while (at >= 0 && w->joins.at[at].expected == w->joins.at[at].arrived) {
             int32_t parent = w->joins.at[at].parent;
             if (w->joins.at[at].arrived) {
-                if (!complete(w, at))
-                    out_of_memory(w, w->joins.at[at].pc);
+                complete(w, at);
                 break;
             }
             free_join(w, at);
@@ -567,15 +570,14 @@ MG_HANDLER(mg__op_ret)
     while (inner != at && w->joins.at[inner].expected == w->joins.at[inner].arrived) {
         int32_t parent = w->joins.at[inner].parent;
         if (w->joins.at[inner].arrived) {
-            if (!complete(w, inner))
-                return out_of_memory(w, op);
+            complete(w, inner);
             return mg__warp_next(w);
         }
         free_join(w, inner);
         inner = parent;
     }
-    if (inner == at && j->arrived == j->expected && !complete(w, at))
-        return out_of_memory(w, op);
+    if (inner == at && j->arrived == j->expected)
+        complete(w, at);
     return mg__warp_next(w);
 }
 
