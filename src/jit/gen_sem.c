@@ -2,7 +2,8 @@
  * instructions of the kernel.
  *
  * A function without branches, as nearly all are, is rebuilt instruction by instruction over vectors of 32 lanes, or
- * over scalars when its operands are the same in all lanes. One with branches is copied into a loop over the lanes.
+ * over scalars when its operands are the same in all lanes; what is done to both halves of a register, over vectors of
+ * 64. One with branches is copied into a loop over the lanes.
  * Either way no call is left. Flags that promise no overflow are dropped: nothing is gained by them here.
  */
 #include "jit/gen.h"
@@ -15,6 +16,28 @@ static void name_of(char *name, size_t size, int row, uint32_t mode)
     snprintf(name, size, "op_%s_%s", r->name, !r->mode || mode == 0 ? "0" : mode == SEM_FTZ ? "f" : "m");
 }
 
+/* What is done to each half of a register, of a row of two f16 or bf16 (add_f16 of add_f16x2); -1 of others. */
+static int half_of(int row)
+{
+    const struct mg_sem_row *both = &mg_sem_rows[row];
+    const size_t n = strlen(both->name);
+    if (n < 5 || strcmp(both->name + n - 5, "f16x2") != 0 || both->ret != MG_SEM_B32)
+        return -1;
+    for (int k = row; k-- > 0;) { /* they are in the order of their names */
+        const struct mg_sem_row *one = &mg_sem_rows[k];
+        if (strncmp(one->name, both->name, n - 2) != 0)
+            return -1;
+        if (one->name[n - 2] == 0)
+            return one->ret == MG_SEM_B16 && one->nargs == both->nargs && one->arg[0] == MG_SEM_B16 ? k : -1;
+    }
+    return -1;
+}
+
+static int built(int row)
+{
+    return half_of(row) < 0 ? row : half_of(row);
+}
+
 /* The ops' functions that `from` has and g->sem has not, declared there; how many. */
 static unsigned declare(struct mg_gen *g, LLVMModuleRef from)
 {
@@ -24,7 +47,7 @@ static unsigned declare(struct mg_gen *g, LLVMModuleRef from)
         char name[128];
         if (op->kind != MG_ENGINE_ALU)
             continue;
-        name_of(name, sizeof name, op->row, op->mode);
+        name_of(name, sizeof name, built(op->row), op->mode);
         LLVMValueRef f = LLVMGetNamedFunction(g->sem, name) ? NULL : from ? LLVMGetNamedFunction(from, name) : NULL;
         if (f)
             LLVMAddFunction(g->sem, name, LLVMGlobalGetValueType(f));
@@ -57,6 +80,7 @@ bool mg__gen_operations(struct mg_gen *g, bool fused)
     return !LLVMLinkModules2(g->sem, all);
 }
 
+enum { MOST = 64 }; /* lanes of a vector: of a warp's halves of registers */
 struct map {
     LLVMValueRef *from, *to;
     size_t n, capacity;
@@ -89,25 +113,23 @@ static LLVMValueRef find(const struct map *m, LLVMValueRef from)
     return NULL;
 }
 
-static LLVMTypeRef widen(LLVMTypeRef t, bool vector)
+/* `n`: of a vector, 0 of a scalar. */
+static LLVMTypeRef widen(LLVMTypeRef t, unsigned n)
 {
-    return vector ? LLVMVectorType(t, 32) : t;
+    return n ? LLVMVectorType(t, n) : t;
 }
 
-static LLVMValueRef operand(struct mg_gen *g, const struct map *m, LLVMValueRef v, bool vector)
+static LLVMValueRef operand(const struct map *m, LLVMValueRef v, unsigned n)
 {
     if (!LLVMIsConstant(v))
         return find(m, v);
-    if (!vector)
-        return v;
-    LLVMValueRef all[32];
-    for (unsigned i = 0; i < 32; i++)
+    LLVMValueRef all[MOST];
+    for (unsigned i = 0; i < n; i++)
         all[i] = v;
-    (void)g;
-    return LLVMConstVector(all, 32);
+    return n ? LLVMConstVector(all, n) : v;
 }
 
-static LLVMValueRef rebuild_call(struct mg_gen *g, const struct map *m, LLVMValueRef in, bool vector)
+static LLVMValueRef rebuild_call(struct mg_gen *g, const struct map *m, LLVMValueRef in, unsigned wide)
 {
     static const char *const elementwise[] = {
         "llvm.umin",     "llvm.umax",       "llvm.smin",  "llvm.smax",     "llvm.ctlz",     "llvm.cttz",
@@ -123,12 +145,12 @@ static LLVMValueRef rebuild_call(struct mg_gen *g, const struct map *m, LLVMValu
         known |= strlen(elementwise[k]) == length && memcmp(name, elementwise[k], length) == 0;
     if (!known || n > 3)
         return NULL;
-    LLVMTypeRef type = widen(LLVMTypeOf(in), vector);
+    LLVMTypeRef type = widen(LLVMTypeOf(in), wide);
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, id, &type, 1), args[3];
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef o = LLVMGetOperand(in, k);
         bool flag = LLVMTypeOf(o) == g->i1; /* of ctlz, cttz and abs: stays a scalar */
-        args[k] = flag ? o : operand(g, m, o, vector);
+        args[k] = flag ? o : operand(m, o, wide);
         if (!args[k])
             return NULL;
     }
@@ -136,17 +158,17 @@ static LLVMValueRef rebuild_call(struct mg_gen *g, const struct map *m, LLVMValu
 }
 
 /* One instruction over its mapped operands; NULL: there is no such form. */
-static LLVMValueRef rebuild(struct mg_gen *g, const struct map *m, LLVMValueRef in, bool vector)
+static LLVMValueRef rebuild(struct mg_gen *g, const struct map *m, LLVMValueRef in, unsigned wide)
 {
     LLVMOpcode code = LLVMGetInstructionOpcode(in);
     if (code == LLVMCall)
-        return rebuild_call(g, m, in, vector);
+        return rebuild_call(g, m, in, wide);
     LLVMValueRef o[3] = {0};
     int n = LLVMGetNumOperands(in);
     if (n < 1 || n > 3)
         return NULL;
     for (int k = 0; k < n; k++)
-        if (!(o[k] = operand(g, m, LLVMGetOperand(in, (unsigned)k), vector)))
+        if (!(o[k] = operand(m, LLVMGetOperand(in, (unsigned)k), wide)))
             return NULL;
     switch (code) {
     case LLVMAdd:
@@ -181,7 +203,7 @@ static LLVMValueRef rebuild(struct mg_gen *g, const struct map *m, LLVMValueRef 
     case LLVMFPTrunc:
     case LLVMFPExt:
     case LLVMBitCast:
-        return LLVMBuildCast(g->b, code, o[0], widen(LLVMTypeOf(in), vector), "");
+        return LLVMBuildCast(g->b, code, o[0], widen(LLVMTypeOf(in), wide), "");
     case LLVMICmp:
         return LLVMBuildICmp(g->b, LLVMGetICmpPredicate(in), o[0], o[1], "");
     case LLVMFCmp:
@@ -193,23 +215,78 @@ static LLVMValueRef rebuild(struct mg_gen *g, const struct map *m, LLVMValueRef 
     }
 }
 
+/* The call of sem_seldom in a block, or NULL. */
+static LLVMValueRef seldom_in(LLVMBasicBlockRef bb)
+{
+    for (LLVMValueRef in = LLVMGetFirstInstruction(bb); in; in = LLVMGetNextInstruction(in))
+        if (LLVMGetInstructionOpcode(in) == LLVMCall && LLVMGetIntrinsicID(LLVMGetCalledValue(in)) == 0)
+            return in;
+    return NULL;
+}
+
+/* `to`, and before it what it needs that is not in `m` yet. NULL: something has no such form. */
+static LLVMValueRef rebuild_for(struct mg_gen *g, struct map *m, LLVMValueRef to, unsigned wide)
+{
+    LLVMValueRef v = operand(m, to, wide);
+    if (v || !LLVMIsAInstruction(to))
+        return v;
+    for (int k = 0, n = LLVMGetNumOperands(to); k < n; k++) {
+        LLVMValueRef o = LLVMGetOperand(to, (unsigned)k);
+        if (!LLVMIsAFunction(o) && !rebuild_for(g, m, o, wide))
+            return NULL;
+    }
+    v = rebuild(g, m, to, wide);
+    if (v)
+        put(g, m, to, v);
+    return v;
+}
+
+/* sem_seldom(seldom, careful, usual): what only `careful` needs is behind a branch that is taken where any lane wants
+ * it. */
+static LLVMValueRef rebuild_seldom(struct mg_gen *g, struct map *m, LLVMValueRef call, unsigned wide)
+{
+    LLVMValueRef asked = rebuild_for(g, m, LLVMGetOperand(call, 0), wide),
+                 usual = rebuild_for(g, m, LLVMGetOperand(call, 2), wide);
+    if (!asked || !usual)
+        return NULL;
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b), seldom = mg__gen_bb(g), after = mg__gen_bb(g);
+    LLVMValueRef lanes = LLVMBuildICmp(g->b, LLVMIntNE, asked, LLVMConstNull(LLVMTypeOf(asked)), ""),
+                 none = wide ? LLVMBuildBitCast(g->b, lanes, LLVMIntTypeInContext(g->cx, wide), "") : lanes;
+    mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntEQ, none, LLVMConstNull(LLVMTypeOf(none)), ""), after, seldom);
+    LLVMPositionBuilderAtEnd(g->b, seldom);
+    const size_t before = m->n;
+    LLVMValueRef careful = rebuild_for(g, m, LLVMGetOperand(call, 1), wide);
+    if (!careful)
+        return NULL;
+    m->n = before; /* those are not to be seen behind it */
+    careful = LLVMBuildSelect(g->b, lanes, careful, usual, "");
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    LLVMValueRef v = LLVMBuildPhi(g->b, LLVMTypeOf(usual), "");
+    LLVMAddIncoming(v, (LLVMValueRef[]){usual, careful}, (LLVMBasicBlockRef[]){at, seldom}, 2);
+    put(g, m, call, v);
+    return v;
+}
+
 /* A function of one basic block, over vectors or scalars. NULL: it is not such a one. */
-static LLVMValueRef straight(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, bool vector)
+static LLVMValueRef straight(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, unsigned wide)
 {
     struct map m = {0};
     if (LLVMCountBasicBlocks(f) != 1)
         return NULL;
     for (unsigned k = 0; k < LLVMCountParams(f); k++)
         put(g, &m, LLVMGetParam(f, k), args[k]);
-    for (LLVMValueRef in = LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(f)); in; in = LLVMGetNextInstruction(in)) {
-        if (LLVMGetInstructionOpcode(in) == LLVMRet)
-            return operand(g, &m, LLVMGetOperand(in, 0), vector);
-        LLVMValueRef v = rebuild(g, &m, in, vector);
+    LLVMBasicBlockRef body = LLVMGetFirstBasicBlock(f);
+    LLVMValueRef call = seldom_in(body), end = LLVMGetBasicBlockTerminator(body);
+    if (call)
+        return rebuild_seldom(g, &m, call, wide) ? rebuild_for(g, &m, LLVMGetOperand(end, 0), wide) : NULL;
+    for (LLVMValueRef in = LLVMGetFirstInstruction(body); in != end; in = LLVMGetNextInstruction(in)) {
+        LLVMValueRef v = rebuild(g, &m, in, wide);
         if (!v)
             return NULL;
         put(g, &m, in, v);
     }
-    return NULL;
+    return operand(&m, LLVMGetOperand(end, 0), wide);
 }
 
 /* Any function, over scalars, at the builder's place; `mode` replaces its last parameter if it has one more than `n`.
@@ -267,7 +344,7 @@ static LLVMValueRef branching(struct mg_gen *g, LLVMValueRef into, LLVMValueRef 
                 else if (LLVMIsAFunction(v)) {
                     unsigned id = LLVMGetIntrinsicID(v);
                     LLVMValueRef decl = LLVMGetNamedFunction(g->module, LLVMGetValueName2(v, &(size_t){0}));
-                    if (!decl && id)
+                    if (!decl && (id || into != g->fn)) /* sem_seldom, in a row's copy for a mode */
                         decl =
                             LLVMAddFunction(g->module, LLVMGetValueName2(v, &(size_t){0}), LLVMGlobalGetValueType(v));
                     if (!decl) {
@@ -284,11 +361,12 @@ static LLVMValueRef branching(struct mg_gen *g, LLVMValueRef into, LLVMValueRef 
     return result;
 }
 
-static LLVMValueRef in_a_loop(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, unsigned n, uint32_t mode)
+static LLVMValueRef in_a_loop(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, unsigned n, uint32_t mode,
+                              unsigned wide)
 {
     LLVMValueRef home[4] = {0};
     LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
-    LLVMValueRef out = mg__gen_alloca(g, LLVMVectorType(type, 32));
+    LLVMValueRef out = mg__gen_alloca(g, LLVMVectorType(type, wide));
     for (unsigned k = 0; k < n; k++) {
         home[k] = mg__gen_alloca(g, LLVMTypeOf(args[k]));
         LLVMBuildStore(g->b, args[k], home[k]);
@@ -306,10 +384,10 @@ static LLVMValueRef in_a_loop(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *ar
     LLVMValueRef next = LLVMBuildAdd(g->b, i, mg__gen_c32(g, 1), "");
     LLVMBasicBlockRef from[2] = {before, LLVMGetInsertBlock(g->b)};
     LLVMValueRef in[2] = {mg__gen_c32(g, 0), next};
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, mg__gen_c32(g, 32), ""), head, after);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, mg__gen_c32(g, wide), ""), head, after);
     LLVMAddIncoming(i, in, from, 2);
     LLVMPositionBuilderAtEnd(g->b, after);
-    return LLVMBuildLoad2(g->b, LLVMVectorType(type, 32), out, "");
+    return LLVMBuildLoad2(g->b, LLVMVectorType(type, wide), out, "");
 }
 
 /* The row's function for a mode that has none of its own: a copy with the mode fixed, and simplified. */
@@ -343,12 +421,35 @@ static LLVMValueRef specialise(struct mg_gen *g, int row, uint32_t mode, LLVMVal
 }
 
 static LLVMValueRef inlined(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, unsigned n, uint32_t mode,
-                            bool vector)
+                            unsigned wide)
 {
-    LLVMValueRef v = straight(g, f, args, vector);
+    LLVMValueRef v = straight(g, f, args, wide);
     if (v)
         return v;
-    return vector ? in_a_loop(g, f, args, n, mode) : branching(g, g->fn, f, args, n, mode);
+    return wide ? in_a_loop(g, f, args, n, mode, wide) : branching(g, g->fn, f, args, n, mode);
+}
+
+static LLVMValueRef shuffled(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, unsigned from, unsigned n)
+{
+    LLVMValueRef index[MOST];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = mg__gen_c32(g, from + i);
+    return LLVMBuildShuffleVector(g->b, a, b, LLVMConstVector(index, n), "");
+}
+
+/* One part after the other: values of all 64 lanes take more registers than there are. */
+static LLVMValueRef in_parts(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *args, unsigned n, uint32_t mode,
+                             unsigned wide)
+{
+    if (wide < MOST)
+        return inlined(g, f, args, n, mode, wide);
+    LLVMValueRef part[2], some[4];
+    for (unsigned k = 0; k < 2; k++) {
+        for (unsigned i = 0; i < n; i++)
+            some[i] = shuffled(g, args[i], LLVMGetPoison(LLVMTypeOf(args[i])), k * wide / 2, wide / 2);
+        part[k] = inlined(g, f, some, n, mode, wide / 2);
+    }
+    return shuffled(g, part[0], part[1], 0, wide);
 }
 
 /* Of an operation over vectors that is a loop, or longer than this, quick code has one copy, which it calls: making
@@ -363,10 +464,10 @@ static bool worth_sharing(const struct mg_gen *g, LLVMValueRef f)
 }
 
 static LLVMValueRef call_shared(struct mg_gen *g, const char *row, uint32_t mode, LLVMValueRef f, LLVMValueRef *args,
-                                unsigned n)
+                                unsigned n, unsigned wide)
 {
     char name[160];
-    snprintf(name, sizeof name, "%s_%x", row, mode);
+    snprintf(name, sizeof name, "%s_%x_%u", row, mode, wide);
     LLVMValueRef shared = LLVMGetNamedFunction(g->module, name);
     if (!shared) {
         LLVMTypeRef types[4];
@@ -375,7 +476,7 @@ static LLVMValueRef call_shared(struct mg_gen *g, const char *row, uint32_t mode
         for (unsigned k = 0; k < n; k++)
             types[k] = LLVMTypeOf(args[k]);
         shared = LLVMAddFunction(
-            g->module, name, LLVMFunctionType(widen(LLVMGetReturnType(LLVMGlobalGetValueType(f)), true), types, n, 0));
+            g->module, name, LLVMFunctionType(widen(LLVMGetReturnType(LLVMGlobalGetValueType(f)), wide), types, n, 0));
         LLVMSetLinkage(shared, LLVMInternalLinkage);
         for (unsigned k = 0; k < n; k++)
             params[k] = LLVMGetParam(shared, k);
@@ -383,7 +484,7 @@ static LLVMValueRef call_shared(struct mg_gen *g, const char *row, uint32_t mode
         g->start = mg__gen_bb(g);
         LLVMBasicBlockRef body = mg__gen_bb(g);
         LLVMPositionBuilderAtEnd(g->b, body);
-        LLVMBuildRet(g->b, inlined(g, f, params, n, mode, true));
+        LLVMBuildRet(g->b, in_parts(g, f, params, n, mode, wide));
         LLVMPositionBuilderAtEnd(g->b, g->start);
         LLVMBuildBr(g->b, body);
         g->fn = caller;
@@ -393,7 +494,7 @@ static LLVMValueRef call_shared(struct mg_gen *g, const char *row, uint32_t mode
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(shared), shared, args, n, "");
 }
 
-LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, bool vector)
+static LLVMValueRef apply(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, unsigned wide)
 {
     char name[128];
     const struct mg_sem_row *r = &mg_sem_rows[row];
@@ -401,13 +502,25 @@ LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef 
     LLVMValueRef f = LLVMGetNamedFunction(g->sem, name);
     if (!f || LLVMIsDeclaration(f)) {
         g->reason = "row";
-        return LLVMGetUndef(widen(r->ret == MG_SEM_B64 ? g->i64 : r->ret == MG_SEM_B16 ? g->i16 : g->i32, vector));
+        return LLVMGetUndef(widen(r->ret == MG_SEM_B64 ? g->i64 : r->ret == MG_SEM_B16 ? g->i16 : g->i32, wide));
     }
     if (LLVMCountParams(f) > r->nargs)
         f = specialise(g, row, mode, f);
-    if (g->quick && vector && worth_sharing(g, f))
-        return call_shared(g, name, mode, f, args, r->nargs);
-    return inlined(g, f, args, r->nargs, mode, vector);
+    if (g->quick && wide && worth_sharing(g, f))
+        return call_shared(g, name, mode, f, args, r->nargs, wide);
+    return in_parts(g, f, args, r->nargs, mode, wide);
+}
+
+LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, bool vector)
+{
+    const int half = half_of(row);
+    if (half < 0)
+        return apply(g, row, mode, args, vector ? 32 : 0);
+    LLVMValueRef halves[4];
+    LLVMTypeRef whole = LLVMTypeOf(args[0]), type = LLVMVectorType(g->i16, vector ? 64 : 2);
+    for (unsigned k = 0; k < mg_sem_rows[row].nargs; k++)
+        halves[k] = LLVMBuildBitCast(g->b, args[k], type, "");
+    return LLVMBuildBitCast(g->b, apply(g, half, mode, halves, vector ? 64 : 2), whole, "");
 }
 
 /* ---- NaNs ----

@@ -23,7 +23,7 @@ static struct maker {
 static pthread_mutex_t setting_up = PTHREAD_MUTEX_INITIALIZER;
 static bool ending; /* under either lock: the process is */
 static pid_t process;
-static bool fused; /* the processor has fused multiply-add */
+static bool fused; /* the processor has fused multiply-add, and conversions of f16 */
 static bool masks; /* and moves of some of the elements of a vector, of whatever size */
 
 /* How far the register allocator looks for a place to split a range; by LLVM's own choice it looks for half of the time
@@ -86,7 +86,7 @@ static bool set_up(const char **reason)
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL,
          *cpu = less ? LLVMCreateMessage(isa == 3 ? "x86-64-v3" : "x86-64-v2") : LLVMGetHostCPUName(),
          *features = less ? LLVMCreateMessage("") : LLVMGetHostCPUFeatures();
-    fused = less ? isa == 3 : strstr(features, "+fma,") != NULL;
+    fused = less ? isa == 3 : strstr(features, "+fma,") && strstr(features, "+f16c,");
     masks = !less && strstr(features, "+avx512bw,") && strstr(features, "+avx512vl,");
     LLVMTargetRef target;
     done = LLVMGetTargetFromTriple(triple, &target, &message) == 0;

@@ -4,6 +4,7 @@
  * op_<row>_m that takes the mode. What a fixed mode does not ask for is gone before the code generator sees it, so that
  * nearly all of them are a few instructions without a branch.
  */
+#define SEM_BITCODE
 #include "sem.h"
 
 #define T_B1 uint32_t

@@ -71,6 +71,17 @@ static inline int64_t sem__s64(uint64_t a)
     return (int64_t)a;
 }
 
+/* seldom ? careful : usual. A warp whose compiled code comes here works `careful` out only where one of its lanes wants
+ * it: the code generator knows the function (jit/gen_sem.c). One of them in an operation. */
+#ifdef SEM_BITCODE
+uint32_t sem_seldom(uint32_t seldom, uint32_t careful, uint32_t usual) __attribute__((const));
+#else
+static inline uint32_t sem_seldom(uint32_t seldom, uint32_t careful, uint32_t usual)
+{
+    return seldom ? careful : usual;
+}
+#endif
+
 /* ---- flushing and clamping of raw f32, f64 and f16 values ---- */
 /* PTX ISA, "Floating-Point Instructions": .ftz flushes subnormal inputs and results to sign-preserving zero. */
 static inline uint32_t sem__ftz32(uint32_t a, uint32_t mode)

@@ -10,6 +10,22 @@
 #include "sem_float.h"
 
 /* ---- the 16-bit formats ---- */
+/* f16's bits to f32's, NaN to some NaN. Where the code generator has the processor's conversions (F16C), those. */
+#ifdef SEM_F16C
+static inline uint32_t sem__f16_to_f32(uint16_t h)
+{
+    _Float16 v;
+    memcpy(&v, &h, sizeof v);
+    return sem__bits32((float)v);
+}
+static inline uint32_t sem__nearest_f16(uint32_t a)
+{
+    const _Float16 v = (_Float16)sem__f32(a);
+    uint16_t r;
+    memcpy(&r, &v, sizeof r);
+    return (r & 0x7fffu) > 0x7c00u ? 0x7fffu : r;
+}
+#else
 static inline uint32_t sem__f16_to_f32(uint16_t h)
 {
     uint32_t a = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
@@ -19,6 +35,11 @@ static inline uint32_t sem__f16_to_f32(uint16_t h)
     r = a >= 0x7c00u ? (a << 13) | 0x7f800000u : r;
     return a > 0x7c00u ? 0x7fffffffu : r | sign;
 }
+static inline uint32_t sem__nearest_f16(uint32_t a)
+{
+    return sem__narrow32(a, SEM_RN, 10, 15, 15);
+}
+#endif
 static inline uint32_t sem__bf16_to_f32(uint16_t h)
 {
     return (uint32_t)h << 16;
@@ -32,9 +53,24 @@ static inline uint16_t sem__clamp16(uint32_t r, uint32_t one, uint32_t infinity,
     r = (mode & SEM_RELU) ? relu : r;
     return (uint16_t)r;
 }
+/* The upper half of f32's bits, rounded: the formats differ in length alone. */
+static inline uint32_t sem__nearest_bf16(uint32_t a)
+{
+    uint32_t r = (a + 0x7fffu + (a >> 16 & 1u)) >> 16;
+    return sem__isnan32(a) ? 0x7fffu : r;
+}
+static inline uint32_t sem__finite16(uint32_t r, uint32_t infinity, uint32_t mode)
+{
+    return (mode & SEM_SATFINITE) && (r & 0x7fffu) == infinity ? r - 1 : r;
+}
 static inline uint16_t sem__f32_to_f16(uint32_t a, uint32_t mode)
 {
-    return sem__clamp16(sem__narrow32(a, mode, 10, 15, 15), 0x3c00u, 0x7c00u, mode);
+    uint32_t r;
+    if (mode & SEM_RND_MASK)
+        r = sem__narrow32(a, mode, 10, 15, 15);
+    else
+        r = sem__finite16(sem__nearest_f16(a), 0x7c00u, mode);
+    return sem__clamp16(r, 0x3c00u, 0x7c00u, mode);
 }
 static inline uint16_t sem__f64_to_f16(uint64_t a, uint32_t mode)
 {
@@ -42,7 +78,12 @@ static inline uint16_t sem__f64_to_f16(uint64_t a, uint32_t mode)
 }
 static inline uint16_t sem__f32_to_bf16(uint32_t a, uint32_t mode)
 {
-    return sem__clamp16(sem__narrow32(a, mode, 7, 127, 15), 0x3f80u, 0x7f80u, mode);
+    uint32_t r;
+    if (mode & SEM_RND_MASK)
+        r = sem__narrow32(a, mode, 7, 127, 15);
+    else
+        r = sem__finite16(sem__nearest_bf16(a), 0x7f80u, mode);
+    return sem__clamp16(r, 0x3f80u, 0x7f80u, mode);
 }
 static inline uint16_t sem__f64_to_bf16(uint64_t a, uint32_t mode)
 {
@@ -234,6 +275,14 @@ static inline double sem__s32_to_double(uint32_t a)
 {
     return (double)sem__s32(a);
 }
+/* A 32-bit integer to f32, rounded to odd: of more than 24 bits the last eight become one. */
+static inline uint32_t sem__odd_f32(uint32_t negative, uint32_t a)
+{
+    uint32_t m = negative ? 0 - a : a, large = m >> 24;
+    m = large ? m >> 8 | ((m & 0xffu) != 0) : m;
+    float f = (float)(int32_t)m * (large ? 256.0f : 1.0f);
+    return sem__bits32(negative ? -f : f);
+}
 /* 8- and 16-bit values are exact in f32, 32-bit ones in double. */
 #define SEM__CVT_F_SMALL(S)                                                                                            \
     static inline uint32_t sem_cvt_f32_##S(uint16_t a, uint32_t mode)                                                  \
@@ -252,7 +301,7 @@ static inline double sem__s32_to_double(uint32_t a)
     {                                                                                                                  \
         return sem__f32_to_bf16(sem__bits32((float)(int32_t)SEM__VAL_##S(a)), mode);                                   \
     }
-#define SEM__CVT_F_32(S, toDouble)                                                                                     \
+#define SEM__CVT_F_32(S, toDouble, negative)                                                                           \
     static inline uint32_t sem_cvt_f32_##S(uint32_t a, uint32_t mode)                                                  \
     {                                                                                                                  \
         double d = toDouble(a);                                                                                        \
@@ -269,11 +318,11 @@ static inline double sem__s32_to_double(uint32_t a)
     }                                                                                                                  \
     static inline uint16_t sem_cvt_f16_##S(uint32_t a, uint32_t mode)                                                  \
     {                                                                                                                  \
-        return sem__f64_to_f16(sem__bits64(toDouble(a)), mode);                                                        \
+        return sem__f32_to_f16(sem__odd_f32(negative, a), mode);                                                       \
     }                                                                                                                  \
     static inline uint16_t sem_cvt_bf16_##S(uint32_t a, uint32_t mode)                                                 \
     {                                                                                                                  \
-        return sem__f64_to_bf16(sem__bits64(toDouble(a)), mode);                                                       \
+        return sem__f32_to_bf16(sem__odd_f32(negative, a), mode);                                                      \
     }
 #define SEM__CVT_F_64(S, sign, magnitude)                                                                              \
     static inline uint32_t sem_cvt_f32_##S(uint64_t a, uint32_t mode)                                                  \
@@ -302,8 +351,8 @@ SEM__CVT_F_SMALL(u8)
 SEM__CVT_F_SMALL(s8)
 SEM__CVT_F_SMALL(u16)
 SEM__CVT_F_SMALL(s16)
-SEM__CVT_F_32(u32, sem__u32_to_double)
-SEM__CVT_F_32(s32, sem__s32_to_double)
+SEM__CVT_F_32(u32, sem__u32_to_double, 0)
+SEM__CVT_F_32(s32, sem__s32_to_double, a >> 31)
 SEM__CVT_F_64(u64, 0, a)
 SEM__CVT_F_64(s64, (uint32_t)(a >> 63), (a >> 63 ? 0 - a : a))
 

@@ -48,8 +48,8 @@ static const struct mg_op *out_of_memory(struct mg_warp *w, const struct mg_op *
     return mg__fault(w, op, 0, MG_ERR_NOMEM, "no host memory for a warp's state");
 }
 
-/* A slot for a leaf, behind all others: who parted last runs first, so that arms are gone through as nested as they are,
- * in compiled code as well (gen_mask.c). Where very many slots are in use, one of a dead leaf. */
+/* A slot for a leaf, behind all others: who parted last runs first, so that arms are gone through as nested as they
+ * are, in compiled code as well (gen_mask.c). Where very many slots are in use, one of a dead leaf. */
 static struct mg_split *new_split(struct mg_warp *w)
 {
     size_t n = w->splits.count;
