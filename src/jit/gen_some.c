@@ -127,21 +127,43 @@ static bool overlap(const struct mg_gen_var *a, const struct mg_gen_var *b)
     return a->slot < b->slot + b_bytes && b->slot < a->slot + a_bytes;
 }
 
-/* Those that are live between blocks, and those of which lanes may ask others that have not run for what they had: what
- * that is no program may rely on, but it is the same however it is run. */
+/* Where other lanes may be while these run, but for the beginnings of blocks: what the interpreter executes. */
+static bool stops(const struct mg_engine_op *op)
+{
+    return op->kind == MG_ENGINE_BARRIER || op->kind == MG_ENGINE_EXIT || op->kind == MG_ENGINE_LEAVE ||
+           op->effects & (MG_ENGINE_MEETS | MG_ENGINE_PARTS);
+}
+
+static void join(const struct mg_gen *g, uint64_t *to, const uint64_t *live)
+{
+    for (uint32_t w = 0; w < g->words; w++)
+        to[w] |= live[w];
+}
+
+/* Those that are live where lanes may be that do not run, and those of which lanes may ask others that have not run for
+ * what they had: what that is no program may rely on, but it is the same however it is run. */
 static void choose_kept(struct some *s)
 {
-    const struct mg_gen *g = s->g;
-    uint64_t *live = mg__arena_array(&s->g->arena, g->words, sizeof *live);
+    struct mg_gen *g = s->g;
+    uint64_t *live = mg__arena_array(&g->arena, g->words, sizeof *live);
     for (uint32_t i = 0; live && i < g->p->nops; i++)
         for (unsigned k = 0; g->p->ops[i].effects & MG_ENGINE_MEETS && k < g->p->ops[i].nin; k++) {
             const uint32_t v = mg__gen_var(g, g->p->ops[i].in[k].slot, g->p->ops[i].in[k].bytes);
             if (v != UINT32_MAX)
                 live[v / 64] |= (uint64_t)1 << (v % 64);
         }
-    for (uint32_t b = 0; live && b < g->nblocks; b++)
-        for (uint32_t w = 0; w < g->words; w++)
-            live[w] |= g->blocks[b].live[w];
+    for (uint32_t b = 0; live && b < g->nblocks; b++) {
+        const struct mg_gen_block *block = &g->blocks[b];
+        join(g, live, block->live);
+        if (!block->reached)
+            continue;
+        mg__gen_lives(g, block);
+        for (uint32_t i = block->first; i < block->end; i++)
+            if (stops(&g->p->ops[i])) { /* before it, or a guard that it has, and behind it */
+                join(g, live, g->lives + (size_t)(i - block->first) * g->words);
+                join(g, live, g->lives + (size_t)(i + 1 - block->first) * g->words);
+            }
+    }
     for (uint32_t v = 0; live && v < g->nvars; v++)
         for (uint32_t u = 0; u < g->nvars; u++)
             if (mg__gen_is_live(live, u) && overlap(&g->vars[v], &g->vars[u]))
@@ -212,13 +234,6 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
 static void take_mask(struct some *s)
 {
     s->mask = s->g->mask = s->g->lanes = s->g->running = mg__gen_load(s->g, s->g->i32, s->lanes, 4);
-}
-
-/* An op that the interpreter executes. */
-static bool stops(const struct mg_engine_op *op)
-{
-    return op->kind == MG_ENGINE_BARRIER || op->kind == MG_ENGINE_EXIT || op->kind == MG_ENGINE_LEAVE ||
-           op->effects & (MG_ENGINE_MEETS | MG_ENGINE_PARTS);
 }
 
 static LLVMValueRef condition(struct some *s, const struct mg_engine_op *op)
