@@ -595,10 +595,10 @@ static void load_fills(struct mg_gen *g, bool block)
 static void load_fields(struct mg_gen *g, LLVMValueRef e, unsigned from, unsigned to)
 {
     static const size_t fields[] = {offsetof(struct mg_engine_warp, regs),   offsetof(struct mg_engine_warp, cells),
-                                    offsetof(struct mg_engine_warp, shared), offsetof(struct mg_engine_warp, records),
+                                    offsetof(struct mg_engine_warp, records), offsetof(struct mg_engine_warp, shared),
                                     offsetof(struct mg_engine_warp, full),   offsetof(struct mg_engine_warp, calls),
                                     offsetof(struct mg_engine_warp, apart)};
-    LLVMValueRef *const values[] = {&g->regs, &g->cells, &g->shared, &g->records, &g->full, &g->calls, &g->apart};
+    LLVMValueRef *const values[] = {&g->regs, &g->cells, &g->records, &g->shared, &g->full, &g->calls, &g->apart};
     for (unsigned k = from; k < to; k++)
         *values[k] = mg__gen_load(g, g->ptr, mg__gen_at(g, e, fields[k]), 8);
 }
@@ -707,7 +707,7 @@ bool mg__gen_emit(struct mg_gen *g)
     mg__gen_deferred_begin(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     begin_warp(g, head);
-    load_fields(g, g->e, 0, 2);
+    load_fields(g, g->e, 0, g->p->row ? 2 : 3); /* records: of a block without such rows each phase has its own */
     g->tag = mg__gen_load(g, g->i64, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, tag)), 8);
     load_fills(g, false);
     g->ncells = 3 * g->nvars;

@@ -185,12 +185,18 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
         }
 }
 
+/* Lanes of a row, or of what may well be a part of one. */
+static unsigned piece_of(const struct mg_gen *g)
+{
+    return g->p->row ? g->own_row : MG_ENGINE_PIECE;
+}
+
 /* Rows that are lines each, or of one place each, of elements as a register holds them. */
 static void move_rows(struct mg_gen *g, uint32_t index, const struct mg_gen_group *group, LLVMValueRef at,
                       LLVMValueRef frame, bool lines)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    const unsigned width = op->mem->width, row = g->own_row;
+    const unsigned width = op->mem->width, row = piece_of(g);
     LLVMTypeRef one = mg__gen_int(g, width), of_row = LLVMVectorType(one, row);
     struct mg_gen_value v;
     LLVMValueRef value = NULL, ptr = mg__gen_place(g, op, at);
@@ -222,7 +228,7 @@ static LLVMValueRef lies(struct mg_gen *g, const struct mg_gen_group *group, enu
 static bool moves_rows(const struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef frame, bool lines)
 {
     const struct mg_engine_mem *m = op->mem;
-    return (g->own_row == 8 || g->own_row == 16) &&
+    return (piece_of(g) == 8 || piece_of(g) == 16 || !g->p->row) &&
            (frame || (lines && !mg__gen_loads(op) && m->vec == 1 && op->in[1].bytes == m->width));
 }
 

@@ -251,6 +251,8 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
     }
     bool good = object && link_object(l, object, h.object);
     free(object);
+    for (uint32_t s = 0; good && s < h.nsites; s++)
+        l->code.nshapes = MG_MAX(l->code.nshapes, l->code.sites[s].shape);
     if (good)
         return &l->code;
     if (l)

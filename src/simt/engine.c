@@ -486,8 +486,10 @@ bool mg__engine_warp(struct mg_warp *w)
     own_code(w);
     w->e.shared = w->block->shared;
     w->e.cells = w->cells;
-    w->e.records = w->worker->records;
-    w->e.shapes = w->worker->shapes;
+    const struct mg_engine_code *code = w->worker->tier->code;
+    const uint32_t phase = w->index % w->worker->phases;
+    w->e.records = w->worker->records + phase * code->nsites;
+    w->e.shapes = w->worker->shapes + phase * code->nshapes;
     w->e.full = w->worker->full;
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;

@@ -219,6 +219,7 @@ enum mg_engine_lie {
     MG_ENGINE_PLACES,
     MG_ENGINE_OTHERWISE
 };
+#define MG_ENGINE_PIECE 4u /* lanes of what is taken for a row where threads lie in no rows that begin at the same lane */
 struct mg_engine_shape {
     uint32_t from[32] __attribute__((aligned(64))); /* the lanes, from lane 0, with a sign */
     uint8_t lie;
@@ -309,6 +310,7 @@ struct mg_engine_code {
     const struct mg_engine_level *levels;
     const uint32_t *somes; /* ops: BLOCKs, and what stands behind barriers */
     uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, nsomes, ncells;
+    uint32_t nshapes; /* numbers of shapes that its sites have */
     uint32_t row; /* lanes a row, as the code has them: the program's, or fewer where its rows are of all 32 */
     void *memory; /* the engine's */
 };

@@ -7,15 +7,15 @@
  */
 #include "simt/engine_priv.h"
 
-/* All lanes from lane 0: by the site's shape, else by the record's coefficients. */
-static void deltas_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
-                      int64_t delta[32])
+/* All lanes from lane 0: by the site's shape among the phase's, else by the record's coefficients. */
+static void deltas_of(const struct mg_worker *worker, const struct mg_engine_shape *shapes,
+                      const struct mg_engine_site *site, uint64_t cx, uint64_t cy, int64_t delta[32])
 {
     const uint32_t row = worker->tier->code->row;
     uint64_t begins = 0, at = 0;
     for (uint32_t lane = 0, x = 0; lane < 32; lane++) { /* no division for each */
         const bool over = ++x == row;
-        delta[lane] = site->shape ? (int32_t)worker->shapes[site->shape - 1].from[lane] : (int64_t)at;
+        delta[lane] = site->shape ? (int32_t)shapes[site->shape - 1].from[lane] : (int64_t)at;
         x = over ? 0 : x;
         begins += over ? cy : 0;
         at = over ? begins : at + cx;
@@ -31,8 +31,8 @@ struct reach {
     int64_t low, high;
     uint64_t bits;
 };
-static struct reach reach_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx,
-                             uint64_t cy, uint32_t mask)
+static struct reach reach_of(const struct mg_worker *worker, const struct mg_engine_shape *shapes,
+                             const struct mg_engine_site *site, uint64_t cx, uint64_t cy, uint32_t mask)
 {
     if (!site->shape && worker->tier->code->row == 32 && cx + FAR <= 2 * FAR) { /* and no lane comes round */
         const int64_t first = (int64_t)(cx * (uint64_t)__builtin_ctz(mask)),
@@ -41,7 +41,7 @@ static struct reach reach_of(const struct mg_worker *worker, const struct mg_eng
     }
     struct reach r = {INT64_MAX, INT64_MIN, 0};
     int64_t delta[32];
-    deltas_of(worker, site, cx, cy, delta);
+    deltas_of(worker, shapes, site, cx, cy, delta);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int64_t d = delta[__builtin_ctz(rest)];
         r = (struct reach){MG_MIN(r.low, d), MG_MAX(r.high, d), r.bits | (uint64_t)d};
@@ -59,11 +59,14 @@ static void report_member(struct mg_worker *worker, const struct mg_engine_site 
                           const struct mg_engine_record *rec, const struct mg_engine_member *member, unsigned word,
                           uint64_t times)
 {
+    const struct mg_engine_code *code = worker->tier->code;
+    const struct mg_engine_shape *shapes =
+        worker->shapes + (size_t)(rec - worker->records) / code->nsites * code->nshapes;
     const struct mg_op *op = &worker->run->program->entry->ops[member->op];
     struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
     const uint64_t first = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset;
     int64_t delta[32];
-    deltas_of(worker, site, rec->cx, rec->cy, delta);
+    deltas_of(worker, shapes, site, rec->cx, rec->cy, delta);
     for (unsigned i = 0; i < 32; i++)
         worker->spread.address[i] = first + (uint64_t)delta[i];
     e->address = worker->spread.address;
@@ -92,7 +95,7 @@ static void flush_record(struct mg_worker *worker, uint32_t index)
 {
     struct mg_engine_record *rec = &worker->records[index];
     const struct mg_engine_code *code = worker->tier->code;
-    const struct mg_engine_site *site = &code->sites[index];
+    const struct mg_engine_site *site = &code->sites[index % code->nsites];
     for (unsigned m = 0; m < 8; m++) {
         for (uint32_t k = 0; rec->times[m] && k < site->nmembers && (worker->run->want_shapes || worker->together); k++)
             report_member(worker, site, rec, &code->members[site->first_member + k], m, rec->times[m]);
@@ -117,7 +120,7 @@ void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p)
         const uint64_t at = w->cells[o->cell];
         if (at == MG_ENGINE_UNCOUNTED)
             continue;
-        struct mg_engine_record *rec = &w->worker->records[o->site + place_of(site, at)];
+        struct mg_engine_record *rec = &w->e.records[o->site + place_of(site, at)];
         unsigned word = at >> 2 & 7;
         rec->times[word]--;
         for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
@@ -190,7 +193,7 @@ static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, str
     int64_t delta[32];
     uint64_t shape = 0;
     struct mg_noted_load loads[MG_NOTED_TOGETHER];
-    deltas_of(worker, site, cx, cy, delta);
+    deltas_of(worker, w->e.shapes, site, cx, cy, delta);
     const bool close = reach.high - low + site->bytes <= 4 * CLOSE;
     bool noted = (close || mask == ~0u) && site->nmembers <= MG_NOTED_TOGETHER;
     for (uint32_t k = 0; noted && k < site->nmembers; k++) {
@@ -233,7 +236,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
         return false;
     if (!mask)
         return false;
-    const struct reach reach = reach_of(worker, site, cx, cy, mask);
+    const struct reach reach = reach_of(worker, e->shapes, site, cx, cy, mask);
     const int64_t low = reach.low, high = reach.high;
     uint64_t bits = address | reach.bits;
     for (uint32_t k = 0; k < site->nmembers; k++) {
@@ -273,7 +276,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     if (address - lo > range)
         return false;
     tell_joined(worker);
-    flush_record(worker, index);
+    const uint32_t number = (uint32_t)(rec - worker->records);
+    flush_record(worker, number);
     rec->lo = lo;
     rec->range = range / unit;
     rec->cx = cx;
@@ -283,7 +287,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     rec->var = var;
     if (!rec->next) {
         rec->next = worker->fitted ? worker->fitted : UINT32_MAX;
-        worker->fitted = index + 1;
+        worker->fitted = number + 1;
     }
     return true;
 }
@@ -317,8 +321,10 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
 }
 
 /* ---- shapes ---- */
-static void make_shape(struct mg_engine_shape *s, const struct mg_mem *m, const uint32_t from[32], uint32_t row)
+static void make_shape(const struct mg_run *run, struct mg_engine_shape *s, const struct mg_mem *m,
+                       const uint32_t from[32], uint32_t row)
 {
+    row = run->engine->program.row ? row : MG_ENGINE_PIECE;
     const uint32_t bytes = (uint32_t)m->width * m->vec;
     int32_t least = 0;
     bool line = true, one = true, lines = true, places = true;
@@ -344,19 +350,19 @@ static void make_shape(struct mg_engine_shape *s, const struct mg_mem *m, const 
     mg__rows_window(&s->window, m, from, ~0u);
 }
 
-struct mg_engine_shape *mg__engine_shapes(const struct mg_engine_code *code, const struct mg_op *ops)
+struct mg_engine_shape *mg__engine_shapes(const struct mg_run *run, const struct mg_engine_code *code, uint32_t phases)
 {
-    uint32_t n = 0, line[32];
-    for (uint32_t s = 0; s < code->nsites; s++)
-        n = MG_MAX(n, code->sites[s].shape);
-    struct mg_engine_shape *shapes = aligned_alloc(_Alignof(struct mg_engine_shape), (n + 1) * sizeof *shapes);
+    const struct mg_op *ops = run->program->entry->ops;
+    uint32_t line[32];
+    struct mg_engine_shape *shapes =
+        aligned_alloc(_Alignof(struct mg_engine_shape), (phases * code->nshapes + 1) * sizeof *shapes);
     for (uint32_t s = 0; s < code->nsites && shapes; s++) {
         const struct mg_engine_site *site = &code->sites[s];
         for (unsigned i = 0; i < 32; i++)
             line[i] = i * site->bytes;
-        if (site->shape)
-            make_shape(&shapes[site->shape - 1], ops[code->members[site->first_member].op].u.mem, line,
-                       code->row);
+        for (uint32_t k = 0; k < phases && site->shape; k++)
+            make_shape(run, &shapes[k * code->nshapes + site->shape - 1],
+                       ops[code->members[site->first_member].op].u.mem, line, code->row);
     }
     return shapes;
 }
@@ -391,11 +397,11 @@ static void on_learn(struct mg_engine_warp *e, uint32_t index, uint32_t op)
         return;
     tell_joined(w->worker);
     for (uint32_t s = index; s < w->worker->tier->code->nsites && sites[s].shape == sites[index].shape; s++) {
-        flush_record(w->worker, s);
+        flush_record(w->worker, (uint32_t)(&e->records[s] - w->worker->records));
         e->records[s].lo = UINT64_MAX;
         e->records[s].astray = 0; /* it was another shape that did not serve */
     }
-    make_shape(shape, w->ops[op].u.mem, from, w->worker->tier->code->row);
+    make_shape(w->worker->run, shape, w->ops[op].u.mem, from, w->worker->tier->code->row);
 }
 
 static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)

@@ -86,7 +86,8 @@ void mg__engine_flush(struct mg_worker *worker);
 void mg__engine_turn(struct mg_worker *worker, uint64_t block); /* it goes on */
 void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p); /* w has left there: what it had counted */
 void mg__engine_calls(struct mg_worker *worker);                             /* what its compiled code calls */
-struct mg_engine_shape *mg__engine_shapes(const struct mg_engine_code *code, const struct mg_op *ops); /* lines */
+struct mg_engine_shape *mg__engine_shapes(const struct mg_run *run, const struct mg_engine_code *code,
+                                          uint32_t phases); /* lines */
 bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->op */
 static inline struct mg_warp *mg__warp_of(struct mg_engine_warp *e)
 {

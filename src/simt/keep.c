@@ -128,7 +128,7 @@ static void forget(struct mg_worker *worker)
         if (site->rows)
             site->rows->open = false;
     }
-    for (uint32_t s = 0; worker->tier && s < worker->tier->code->nsites; s++)
+    for (uint32_t s = 0; worker->tier && s < worker->phases * worker->tier->code->nsites; s++)
         worker->records[s].lo = UINT64_MAX;
 }
 
@@ -141,7 +141,7 @@ bool mg__worker_again(struct mg_worker *worker)
     for (uint32_t s = 0; run->want_every && s < run->program->nsites; s++)
         if (worker->sites[s].rows)
             worker->sites[s].rows->open = false;
-    for (uint32_t s = 0; run->want_every && worker->tier && s < worker->tier->code->nsites; s++) {
+    for (uint32_t s = 0; run->want_every && worker->tier && s < worker->phases * worker->tier->code->nsites; s++) {
         worker->records[s].fits = 0;
         worker->records[s].lo = UINT64_MAX; /* what need not be told is another launch's to say */
     }

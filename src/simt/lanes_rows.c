@@ -296,7 +296,7 @@ static ALWAYS_INLINE struct mg_rows_shape *shape_of(struct mg_warp *w, struct mg
         if (MG_UNLIKELY(!s->looked))
             find_window(r, s);
         r->strange = 0;
-        r->alike = k == r->current ? (uint8_t)MG_MIN(r->alike + 1u, ALIKE) : 0;
+        r->alike = k == r->current || w->worker->phases > 1 ? (uint8_t)MG_MIN(r->alike + 1u, ALIKE) : 0;
         r->current = (uint8_t)k;
         s->credit = CREDIT;
         return s;

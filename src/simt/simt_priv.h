@@ -511,8 +511,11 @@ struct mg_worker {
     bool following;                  /* an observer has asked to follow a warp in this launch */
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */
-    struct mg_engine_record *records; /* of compiled code, by its sites */
-    struct mg_engine_shape *shapes;   /* and by their shapes */
+    /* Of compiled code, by its sites, and by their shapes; of each phase one after the other. Where rows of the block
+     * end anywhere in a warp, the lanes of as many warps one after the other lie differently. */
+    struct mg_engine_record *records;
+    struct mg_engine_shape *shapes;
+    uint32_t phases;
     uint32_t fitted;                 /* the first one that was made to fit, + 1 */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_block_times times;              /* of the tier */

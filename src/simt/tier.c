@@ -245,6 +245,17 @@ void mg__tier_end(struct mg_worker *worker)
         tell(worker);
 }
 
+/* After how many warps rows of the block begin at the same lane again; 1 where those are many. */
+#define PHASES 8u
+static uint32_t phases_of(const struct mg_run *run)
+{
+    const bool rows = run->engine->program.row != 0;
+    uint32_t n = 1;
+    while (!rows && n * 32 % run->asked.block.x && n < PHASES)
+        n++;
+    return rows || n * 32 % run->asked.block.x ? 1 : n;
+}
+
 bool mg__tier_worker(struct mg_worker *worker)
 {
     const struct mg_described *d = worker->run->engine;
@@ -252,8 +263,9 @@ bool mg__tier_worker(struct mg_worker *worker)
     if (best < 0 || worker->tier == &d->tiers[best])
         return true;
     const struct mg_engine_code *code = d->tiers[best].code;
-    struct mg_engine_record *records = aligned_alloc(64, (code->nsites * sizeof *records + 127) / 64 * 64);
-    struct mg_engine_shape *shapes = mg__engine_shapes(code, worker->run->program->entry->ops);
+    const uint32_t phases = phases_of(worker->run), nrecords = phases * code->nsites;
+    struct mg_engine_record *records = aligned_alloc(64, (nrecords * sizeof *records + 127) / 64 * 64);
+    struct mg_engine_shape *shapes = mg__engine_shapes(worker->run, code, phases);
     if (!worker->full)
         worker->full = calloc(worker->run->program->nsegments + 1, sizeof *worker->full);
     if (!records || !shapes || !worker->full) {
@@ -261,8 +273,8 @@ bool mg__tier_worker(struct mg_worker *worker)
         free(shapes);
         return false;
     }
-    memset(records, 0, code->nsites * sizeof *records);
-    for (uint32_t s = 0; s < code->nsites; s++)
+    memset(records, 0, nrecords * sizeof *records);
+    for (uint32_t s = 0; s < nrecords; s++)
         records[s].lo = UINT64_MAX; /* fits no address */
     mg__engine_settle(worker);
     mg__engine_flush(worker);
@@ -271,6 +283,7 @@ bool mg__tier_worker(struct mg_worker *worker)
     worker->records = records;
     free(worker->shapes);
     worker->shapes = shapes;
+    worker->phases = phases;
     worker->fitted = 0;
     worker->ncells = code->ncells;
     mg__engine_calls(worker);
