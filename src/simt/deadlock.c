@@ -23,20 +23,21 @@ void mg__stuck_leaves(struct mg_warp *w)
     }
 }
 
-/* Leaves of the block that wait: the observers are told, and the first that waits for what *first says, if it is
- * named, or else for anything, is found. */
+/* Leaves of the block that wait: the observers are told, and one is found, in the first warp that has any the one that
+ * comes first in the code. */
 static struct mg_warp *stuck_leaf(struct mg_block *b, const struct mg_split **first)
 {
     struct mg_warp *in = NULL;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
+        const struct mg_split *least = NULL;
         for (size_t i = 0; w->nleaves && i < w->splits.count; i++) {
             const struct mg_split *s = &w->splits.at[i];
-            if (!s->mask || s->wait == MG_WAIT_NONE)
-                continue;
-            in = in ? in : w;
-            *first = *first ? *first : s;
+            if (s->mask && s->wait != MG_WAIT_NONE && (!least || s->pc->insn < least->pc->insn))
+                least = s;
         }
+        in = in || !least ? in : w;
+        *first = *first ? *first : least;
         mg__stuck_leaves(w);
     }
     return in;

@@ -219,7 +219,7 @@ enum mg_engine_lie {
     MG_ENGINE_PLACES,
     MG_ENGINE_OTHERWISE
 };
-#define MG_ENGINE_PIECE 4u /* lanes of what is taken for a row where threads lie in no rows that begin at the same lane */
+#define MG_ENGINE_PIECE 4u /* lanes of what is taken for a row where threads lie in no rows alike in all warps */
 struct mg_engine_shape {
     uint32_t from[32] __attribute__((aligned(64))); /* the lanes, from lane 0, with a sign */
     uint8_t lie;

@@ -48,8 +48,9 @@ static const struct mg_op *out_of_memory(struct mg_warp *w, const struct mg_op *
     return mg__fault(w, op, 0, MG_ERR_NOMEM, "no host memory for a warp's state");
 }
 
-/* A slot for a leaf, behind all others: who parted last runs first, so that arms are gone through as nested as they
- * are, in compiled code as well (gen_mask.c). Where very many slots are in use, one of a dead leaf. */
+/* A slot for a leaf, behind all others: the one that runs is the last, those that it parted from come before it, and
+ * where they meet they go on in its place. So arms are gone through as nested as they are, in compiled code as well
+ * (gen_mask.c). Where very many slots are in use, one of a dead leaf. */
 static struct mg_split *new_split(struct mg_warp *w)
 {
     size_t n = w->splits.count;
@@ -143,12 +144,15 @@ bool mg__warp_choose(struct mg_warp *w)
     for (int32_t i = n; i-- > 0 && (best < 0 || turn_over);) {
         const struct mg_split *s = &w->splits.at[i];
         if (s->mask && s->wait == MG_WAIT_NONE &&
-            (best < 0 || (int32_t)(s->chosen - w->splits.at[best].chosen) < 0)) /* 32 bits go round */
+            (best < 0 || (int32_t)(s->chosen - w->splits.at[best].chosen) <= 0)) /* 32 bits go round */
             best = i;
     }
     if (best < 0)
         return false;
-    w->current = best;
+    const struct mg_split chosen = w->splits.at[best];
+    memmove(&w->splits.at[best], &w->splits.at[best + 1], (size_t)(n - 1 - best) * sizeof chosen);
+    w->splits.at[n - 1] = chosen; /* what it parts into comes behind it, before others that wait for their turn */
+    w->current = n - 1;
     current(w)->chosen = ++w->choices;
     mg__warp_load(w);
     return true;
@@ -176,15 +180,16 @@ static void come(const struct mg_warp *w, struct mg_join *j, uint32_t lanes)
 
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others)
 {
-    struct mg_split other = *current(w);
-    other.pc = others;
-    other.mask &= ~stay;
+    struct mg_split mine = *current(w);
     struct mg_split *slot = new_split(w);
     if (!slot)
         return false;
-    *slot = other;
+    current(w)->pc = others;
+    current(w)->mask &= ~stay;
+    *slot = mine;
+    w->current = (int32_t)(slot - w->splits.at);
     w->nleaves++;
-    set_mask(w, current(w)->mask & stay);
+    set_mask(w, mine.mask & stay);
     return true;
 }
 
@@ -489,19 +494,14 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
     if (rest) {
         /* A guarded or indirect call: the other lanes run by themselves and meet the callers behind the call, or make
          * their own call first. */
-        struct mg_split other = *s;
-        other.mask = rest;
-        other.pc = op->a >= 0 ? op : op + 1; /* indirect: back here */
+        const struct mg_op *others = op->a >= 0 ? op : op + 1; /* indirect: back here */
         int32_t meet = new_join(w, op + 1, s->mask, s->join);
         if (meet < 0)
             return out_of_memory(w, op);
         w->joins.at[at].parent = meet;
-        other.join = meet;
-        struct mg_split *slot = new_split(w);
-        if (!slot)
+        s->join = meet;
+        if (!mg__leaf_split(w, mask, others))
             return out_of_memory(w, op);
-        *slot = other;
-        w->nleaves++;
         s = current(w);
     }
     s->mask = mask;
