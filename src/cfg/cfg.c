@@ -312,12 +312,23 @@ static bool without_those_that_leave(struct builder *b)
 
 static bool post_dominators(struct builder *b)
 {
+    return plain_post_dominators(b) && (!b->func->is_entry || without_those_that_leave(b));
+}
+
+static bool meetings(struct builder *b)
+{
     struct mg_cfg *cfg = b->cfg;
-    if (!plain_post_dominators(b) || (b->func->is_entry && !without_those_that_leave(b)))
+    bool *unfit = mg__arena_alloc(&b->temp, cfg->nblocks);
+    for (uint32_t i = 0; unfit && i < cfg->nblocks; i++)
+        unfit[i] = b->doomed[i] || only_ends(b, i);
+    if (!unfit || !mg__cfg_inner(cfg, &b->temp, unfit))
         return false;
     for (uint32_t i = 0; i < cfg->nblocks; i++) {
-        if (cfg->blocks[i].nsucc > 1 && cfg->blocks[i].ipdom != MG_CFG_EXIT)
-            cfg->blocks[cfg->blocks[i].ipdom].reconverges = true;
+        const struct mg_cfg_block *block = &cfg->blocks[i];
+        if (block->nsucc > 1 && block->meet != MG_CFG_EXIT)
+            cfg->blocks[block->meet].reconverges = true;
+        if (block->inner != MG_CFG_EXIT)
+            cfg->blocks[block->inner].reconverges = true;
     }
     return true;
 }
@@ -350,7 +361,7 @@ enum mg_status mg__cfg_build(const struct mg_ptx_func *func, struct mg_cfg **res
     if (!cfg)
         return MG_ERR_NOMEM;
     struct builder b = {.func = func, .cfg = cfg};
-    bool ok = func->ninsns == 0 || (make_blocks(&b) && make_edges(&b) && dominators(&b) && post_dominators(&b));
+    bool ok = func->ninsns == 0 || (make_blocks(&b) && make_edges(&b) && dominators(&b) && post_dominators(&b) && meetings(&b));
     mg__arena_free(&b.temp);
     if (!ok) {
         mg__cfg_free(cfg);

@@ -16,4 +16,6 @@ bool mg__cfg_order(struct mg_arena *arena, const struct graph *graph, uint32_t r
 bool mg__cfg_dominators(struct mg_arena *arena, const struct graph *graph, uint32_t root, uint32_t **idom);
 /* Strongly connected components, numbered so that edges go to equal or lower numbers. */
 bool mg__cfg_components(struct mg_arena *arena, const struct graph *graph, uint32_t **component, uint32_t *count);
+/* Sets meet, inner, depth and leaves of all blocks; by block, `unfit`: nobody meets there. False: no memory. */
+bool mg__cfg_inner(struct mg_cfg *cfg, struct mg_arena *temp, const bool *unfit);
 #endif

@@ -53,8 +53,8 @@ struct mg_gen_block {
     bool inside;            /* of a tight loop */
     bool maybe;             /* an entry here would be of use */
     bool diverges;          /* it ends with a branch whose lanes may disagree */
-    bool fits;              /* it ends with a branch whose arms are small */
-    bool parts;             /* and they are compiled for some of the lanes as well */
+    bool fits;              /* it ends with a branch whose arms are small, for any lanes of a warp */
+    bool parts;             /* or for all of them */
     uint32_t latch;         /* of a loop: the last block that goes back to it */
     uint32_t point;         /* of the entry */
     struct mg_gen_form *in; /* by variable */

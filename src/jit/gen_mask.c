@@ -8,7 +8,7 @@
  * mg_engine_level), and it takes all up there.
  *
  * Left to the interpreter from the branch on: arms with a loop, a barrier, an exit or an operation of the whole warp,
- * and arms that would cost a register its line where they meet.
+ * arms whose lanes may meet before all do, and arms that would cost a register its line where they meet.
  */
 #include "jit/gen.h"
 
@@ -17,6 +17,7 @@ struct walk {
     const struct mg_gen *g;
     uint64_t *written;
     uint32_t left; /* ops that may yet come */
+    bool inner;    /* lanes may wait for others in the arms (MG_ENGINE_INNER) */
 };
 
 static const struct mg_gen_block *block_of(const struct mg_gen *g, uint32_t op)
@@ -50,6 +51,7 @@ static bool arm_fits(struct walk *w, uint32_t at, uint32_t meet, unsigned depth)
         const struct mg_gen_block *b = block_of(w->g, at);
         if (!b || !b->reached || b->loop || w->g->p->ops[b->first].effects & MG_ENGINE_CHARGES || !small(w, b))
             return false;
+        w->inner |= w->g->p->ops[b->first].kind == MG_ENGINE_BLOCK && w->g->p->ops[b->first].effects & MG_ENGINE_INNER;
         const struct mg_engine_op *last = &w->g->p->ops[b->end - 1];
         if (last->kind != MG_ENGINE_BRANCH) {
             at = b->end;
@@ -67,7 +69,7 @@ static bool arm_fits(struct walk *w, uint32_t at, uint32_t meet, unsigned depth)
 static bool arms_fit(struct walk *w, uint32_t branch, unsigned depth)
 {
     const struct mg_engine_op *op = &w->g->p->ops[branch];
-    return depth <= MG_GEN_LEVELS && op->meet >= 0 && arm_fits(w, branch + 1, (uint32_t)op->meet, depth) &&
+    return depth <= MG_GEN_LEVELS && op->meet >= 0 && !(op->effects & MG_ENGINE_INNER) && arm_fits(w, branch + 1, (uint32_t)op->meet, depth) &&
            arm_fits(w, op->target, (uint32_t)op->meet, depth);
 }
 
@@ -78,11 +80,12 @@ void mg__gen_regions(struct mg_gen *g)
         struct mg_gen_block *block = &g->blocks[b];
         if (!block->reached || !block->diverges)
             continue;
-        struct walk w = {g, written, MG_GEN_REGION};
+        struct walk w = {g, written, MG_GEN_REGION, false};
         const struct mg_engine_op *op = &g->p->ops[block->end - 1];
         const struct mg_gen_block *meet = op->meet >= 0 ? block_of(g, (uint32_t)op->meet) : NULL;
         memset(written, 0, g->words * sizeof *written);
-        block->parts = block->fits = meet && meet->reached && arms_fit(&w, block->end - 1, 1);
+        block->parts = meet && meet->reached && arms_fit(&w, block->end - 1, 1);
+        block->fits = block->parts && !w.inner;
         for (uint32_t v = 0; v < g->nvars && block->parts; v++)
             block->parts = !mg__gen_is_live(written, v) || !mg__gen_is_live(meet->live, v) || meet->in[v].vector;
         g->parts |= block->parts;

@@ -341,7 +341,7 @@ static void emit_parting(struct some *s, const struct mg_gen_block *b, LLVMValue
         emit_arms(s, b, taken);
         return;
     }
-    if (op->meet < 0 || (!onward && (uint32_t)op->meet != op->target)) {
+    if (op->meet < 0 || op->effects & MG_ENGINE_INNER || (!onward && (uint32_t)op->meet != op->target)) {
         go_back(g, i);
         return;
     }
@@ -427,6 +427,10 @@ static void emit_way(struct some *s, const struct mg_gen_block *b)
     LLVMValueRef stop = LLVMBuildICmp(g->b, LLVMIntEQ, s->meet, mg__gen_c32(g, b->first), "");
     if (b->entry && !g->p->partial)
         stop = LLVMBuildOr(g->b, stop, LLVMBuildICmp(g->b, LLVMIntEQ, s->mask, mg__gen_c32(g, ~0u), ""), "");
+    if (op->effects & (MG_ENGINE_LEFT | MG_ENGINE_INNER)) {
+        LLVMValueRef nested = mg__gen_load(g, g->i32, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, nested)), 4);
+        stop = LLVMBuildOr(g->b, stop, LLVMBuildICmp(g->b, LLVMIntNE, nested, mg__gen_c32(g, 0), ""), "");
+    }
     LLVMBuildCondBr(g->b, stop, back, on);
     LLVMPositionBuilderAtEnd(g->b, on);
     if (op->effects & MG_ENGINE_CHARGES) {

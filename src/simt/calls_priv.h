@@ -140,10 +140,15 @@ static inline const struct mg_op *mg__lasting(const struct mg_warp *w, const str
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
 void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */
-/* Of the leaf's lanes those not in `stay` go on at `others`, to meet again at `meet` (NULL: nowhere), where they may be
- * already. */
-bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay,
+/* Lanes that part meet at `meet`, and before, of them those that come there, at `inner`; NULL: nowhere. */
+struct mg_meeting {
+    const struct mg_op *meet, *inner;
+    uint32_t level; /* of `inner` */
+};
+/* Of the leaf's lanes those not in `stay` go on at `others`, where they may meet already. */
+bool mg__leaf_part(struct mg_warp *w, const struct mg_meeting *at, uint32_t lanes, uint32_t stay,
                    const struct mg_op *others);
+bool mg__leaf_nested(const struct mg_warp *w); /* its lanes are in a region of a branch's inner block */
 void mg__leaf_stay(struct mg_warp *w, uint32_t stay); /* the leaf's lanes not in `stay` come to its join */
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);

@@ -101,6 +101,8 @@ static bool describe_one(struct describe *D, uint32_t index)
     D->call[index] = D->to->watched ? mg__watched_call(D->lanes, op) : mg__op_handler(D->lanes, op);
     if (D->to->watched && (op->is->id == MG_DO_BARRIER || row->kind == MG_ENGINE_EXIT))
         o->effects |= MG_ENGINE_TELLS;
+    if (row->kind == MG_ENGINE_BLOCK)
+        o->effects |= (op->a >= 0 ? MG_ENGINE_LEFT : 0) | (op->b == 1 ? MG_ENGINE_INNER : 0);
     if (row->effects & MG_ENGINE_ACCESS)
         return describe_access(D, o, op->u.mem);
     if (row->kind == MG_ENGINE_ALU) {
@@ -113,6 +115,7 @@ static bool describe_one(struct describe *D, uint32_t index)
     } else if (row->kind == MG_ENGINE_BRANCH) {
         o->target = (uint32_t)(op->u.target - D->code->ops);
         o->meet = o->falls ? op->d2 : -1;
+        o->effects |= o->falls && op->e >= 0 ? MG_ENGINE_INNER : 0;
     } else if (op->is->id == MG_DO_BRX) {
         return set_targets(D, o, op->u.table->targets, op->u.table->count);
     } else if (op->is->id == MG_DO_LD_PARAM || op->is->id == MG_DO_ST_PARAM) {

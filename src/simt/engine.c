@@ -136,8 +136,8 @@ static bool part(struct mg_warp *w, const struct mg_engine_point *p)
     for (uint32_t k = 0; k < p->nlevels; k++) {
         const struct mg_engine_level *l = &code->levels[p->first_level + k];
         uint32_t lanes = (uint32_t)w->cells[l->cell], mine = (uint32_t)w->cells[l->cell + 1];
-        const struct mg_op *meet = &ops[l->meet];
-        if (lanes != mine && !mg__leaf_part(w, meet, lanes, mine, l->second ? meet : &ops[l->other])) {
+        const struct mg_meeting at = {.meet = &ops[l->meet]};
+        if (lanes != mine && !mg__leaf_part(w, &at, lanes, mine, l->second ? at.meet : &ops[l->other])) {
             mg__fault(w, &ops[p->op], 0, MG_ERR_NOMEM, "no host memory for a warp's state");
             return false;
         }
@@ -395,6 +395,7 @@ static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *
     w->ops = code->ops;
     w->rows_of = w->worker->rows_of + code->first_op;
     w->e.apart = w->worker->apart + code->first_op;
+    w->e.nested = mg__leaf_nested(w);
     uint32_t next = some->code->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - code->ops) : ~0u);
     own_code(w);
     w->e.leave = 0;
@@ -408,6 +409,7 @@ static const struct mg_op *root_some(struct mg_warp *w, uint32_t at, uint32_t ma
 {
     const struct mg_op *ops = w->root->code->ops;
     const struct mg_described *d = w->worker->run->engine;
+    w->e.nested = mg__leaf_nested(w);
     uint32_t next = w->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
     w->e.leave = 0;
     if ((mask == ~0u || d->watched) && next != ~0u && d->program.ops[next].kind != MG_ENGINE_BLOCK)

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 26u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 27u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -69,7 +69,9 @@ enum mg_engine_effect {
     /* A CALL with `mem`: a LOAD or a STORE where its lanes are on a line that fits its record; one of shared memory is
      * noted then, and another store leaves marks */
     MG_ENGINE_UNHEARD = 2048,
-    MG_ENGINE_HEARD = 4096     /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
+    MG_ENGINE_HEARD = 4096, /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
+    MG_ENGINE_INNER = 8192, /* a BRANCH whose lanes may meet before op `meet`; a BLOCK where those of such a one do */
+    MG_ENGINE_LEFT = 16384  /* a BLOCK: lanes that come here may be waited for no more at an INNER one */
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too; WIDTH: of these, the block's x. */
 enum mg_engine_fill_kind {
@@ -242,6 +244,8 @@ struct mg_engine_warp {
     uint32_t point;                    /* where it left */
     int32_t slice;                     /* loops may go on while it is not negative */
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
+    uint32_t nested;                   /* its lanes may be waited for at an INNER block: `some` begins neither such a one nor one
+                                        * that is LEFT */
     uint64_t tag;                      /* its number in the block, as in a note */
     /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other, or as they were
      * before, by calls->load or store, before it looks at them again; `line` is what was found (enum mg_engine_lie), or

@@ -393,7 +393,7 @@ static void lower_blocks(struct mg_lower *L, uint32_t insn_base, uint32_t *block
         block_op[b] = (uint32_t)L->ops.count;
         L->block = b;
         L->insn_index = insn_base + cfg->blocks[b].first;
-        emit_block(L, cfg->blocks[b].reconverges);
+        emit_block(L, cfg->blocks[b].reconverges || cfg->blocks[b].leaves);
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end && L->status == MG_OK; i++) {
             L->insn_index = insn_base + i;
             L->insn = &f->insns[i];
@@ -413,16 +413,23 @@ static void lower_blocks(struct mg_lower *L, uint32_t insn_base, uint32_t *block
     mg__lower_op_bare(L, MG_DO_RET, 0, NULL, 0);
 }
 
-/* Branches get the ops that they go to. */
+/* Branches get the ops that they go to, where their lanes meet (d2), and before (e, whose level is in c). Blocks get what is
+ * left of regions where lanes come out of some (a), and whether a branch's lanes meet there before others (b). */
 static void link_ops(struct mg_lower *L, const uint32_t *block_op)
 {
     const struct mg_cfg *cfg = L->cfg;
     struct mg_op *ops = L->code->ops;
+    for (uint32_t b = 0; b < cfg->nblocks; b++)
+        ops[block_op[b]].a = cfg->blocks[b].leaves ? (int32_t)cfg->blocks[b].depth : -1;
     for (size_t k = 0; k < L->fixups.count; k++) {
         const struct mg_fixup *x = &L->fixups.at[k];
         struct mg_op *op = &ops[x->op];
-        uint32_t ipdom = cfg->blocks[x->block].ipdom;
-        op->d2 = ipdom == MG_CFG_EXIT ? -1 : (int32_t)block_op[ipdom];
+        const uint32_t meet = cfg->blocks[x->block].meet, inner = cfg->blocks[x->block].inner;
+        op->d2 = meet == MG_CFG_EXIT ? -1 : (int32_t)block_op[meet];
+        op->e = inner == MG_CFG_EXIT ? -1 : (int32_t)block_op[inner];
+        op->c = (int32_t)cfg->blocks[x->block].depth + 1;
+        if (op->e >= 0)
+            ops[op->e].b = 1;
         for (size_t i = 0; x->table && i < x->table->count; i++)
             x->table->targets[i] = &ops[block_op[block_of(L, x->labels[i])]];
         if (!x->table)

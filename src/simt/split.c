@@ -5,6 +5,9 @@
  * Two shortcuts keep loops flat: a leaf whose join is already the branch's post-dominator needs no second one, and
  * lanes whose way starts at the join arrive at once.
  *
+ * A branch that has an inner block (cfg.h) makes a join there, too, within the other one. Lanes that come to a block out of
+ * its region are expected there no more.
+ *
  * A call is a join as well: the lanes that make it meet at the instruction behind it. Only `ret` arrives there.
  *
  * Independent progress (CUDA promises it from compute capability 7.0 on): when the warp's turn is over, the leaf that
@@ -67,7 +70,17 @@ static struct mg_split *new_split(struct mg_warp *w)
     return &w->splits.at[w->splits.count - 1];
 }
 
-static int32_t new_join(struct mg_warp *w, const struct mg_op *pc, uint32_t expected, int32_t parent)
+static bool is_nested(const struct mg_warp *w, int32_t join)
+{
+    return join >= 0 && w->joins.at[join].nested && !w->joins.at[join].call;
+}
+
+bool mg__leaf_nested(const struct mg_warp *w)
+{
+    return is_nested(w, w->splits.at[w->current].join);
+}
+
+static int32_t new_join(struct mg_warp *w, const struct mg_op *pc, uint32_t level, uint32_t expected, int32_t parent)
 {
     int32_t at = w->free_join;
     if (at >= 0) {
@@ -77,8 +90,14 @@ static int32_t new_join(struct mg_warp *w, const struct mg_op *pc, uint32_t expe
             return -1;
         at = (int32_t)w->joins.count - 1;
     }
-    w->joins.at[at] = (struct mg_join){
-        .pc = pc, .frame = w->frame, .expected = expected, .parent = parent, .next_free = -1, .live = true};
+    w->joins.at[at] = (struct mg_join){.pc = pc,
+                                       .frame = w->frame,
+                                       .expected = expected,
+                                       .nested = level || is_nested(w, parent),
+                                       .level = level,
+                                       .parent = parent,
+                                       .next_free = -1,
+                                       .live = true};
     return at;
 }
 
@@ -199,30 +218,84 @@ void mg__leaf_stay(struct mg_warp *w, uint32_t stay)
     set_mask(w, stay);
 }
 
-bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay,
+/* Whether the leaf's lanes meet there already: at its join, or, where that is of an inner block, at one around it. */
+static bool meets(struct mg_warp *w, const struct mg_op *meet)
+{
+    int32_t at = current(w)->join;
+    while (is_nested(w, at) && w->joins.at[at].level && w->joins.at[at].pc != meet)
+        at = w->joins.at[at].parent;
+    return at >= 0 && !w->joins.at[at].call && w->joins.at[at].pc == meet;
+}
+
+static bool join_at(struct mg_warp *w, const struct mg_op *pc, uint32_t level, uint32_t lanes)
+{
+    const int32_t at = new_join(w, pc, level, lanes, current(w)->join);
+    if (at < 0)
+        return false;
+    current(w)->join = at;
+    w->join_pc = pc;
+    return true;
+}
+
+bool mg__leaf_part(struct mg_warp *w, const struct mg_meeting *at, uint32_t lanes, uint32_t stay,
                    const struct mg_op *others)
 {
-    if (meet && meet != w->join_pc) {
-        int32_t at = new_join(w, meet, lanes, current(w)->join);
-        if (at < 0)
-            return false;
-        current(w)->join = at;
-        w->join_pc = meet;
-    }
-    if (!meet || others != meet)
+    if (at->meet && !meets(w, at->meet) && !join_at(w, at->meet, 0, lanes))
+        return false;
+    if (at->inner && at->inner != w->join_pc && !join_at(w, at->inner, at->level, lanes))
+        return false;
+    if (!w->join_pc || others != w->join_pc)
         return mg__leaf_split(w, stay, others);
     mg__leaf_stay(w, stay);
     return true;
 }
 
-/* All have come: they go on as one leaf, in place of the current one, which was the last and is dead. */
-static void complete(struct mg_warp *w, int32_t at)
+/* All have come: the leaf as which they go on. */
+static struct mg_split met(struct mg_warp *w, int32_t at)
 {
     const struct mg_join *j = &w->joins.at[at];
-    *current(w) = (struct mg_split){
+    const struct mg_split leaf = {
         .pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent, .chosen = w->choices};
     w->nleaves++;
     free_join(w, at);
+    return leaf;
+}
+
+/* … in place of the current one, which was the last and is dead. */
+static void complete(struct mg_warp *w, int32_t at)
+{
+    *current(w) = met(w, at);
+}
+
+/* The leaf's lanes begin a block out of regions that they were in, or at which some of them meet: joins within those that
+ * still wait for them wait no more. False: no memory. */
+static bool leave(struct mg_warp *w, const struct mg_op *block)
+{
+    int32_t at = current(w)->join, end = at;
+    for (int32_t k = at; is_nested(w, k); k = w->joins.at[k].parent)
+        if (w->joins.at[k].level && w->joins.at[k].pc == block)
+            end = k;
+        else if (block->a >= 0 && w->joins.at[k].level > (uint32_t)block->a)
+            end = w->joins.at[k].parent;
+    while (at != end) {
+        struct mg_join *j = &w->joins.at[at];
+        const int32_t parent = j->parent;
+        j->expected &= ~w->mask;
+        if (j->expected == j->arrived && !j->arrived) {
+            free_join(w, at);
+        } else if (j->expected == j->arrived) { /* those that it waited for go on after this leaf, which comes last */
+            struct mg_split *slot = new_split(w);
+            if (!slot)
+                return false;
+            *slot = *current(w);
+            *current(w) = met(w, at);
+            w->current = (int32_t)(slot - w->splits.at);
+        }
+        at = parent;
+    }
+    current(w)->join = end;
+    mg__warp_load(w);
+    return true;
 }
 
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask)
@@ -345,11 +418,23 @@ MG_HANDLER(mg__op_block)
     return w->has_some ? mg__engine_some(w, op, mask) : op + 1;
 }
 
+/* Where lanes may meet, or come out of regions; false: they go on. */
+static inline bool comes(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const struct mg_op **next)
+{
+    if ((op->a >= 0 || op->b == 1) && mg__leaf_nested(w) && !leave(w, op)) {
+        *next = out_of_memory(w, op);
+        return true;
+    }
+    if (op != w->join_pc)
+        return false;
+    *next = mg__leaf_arrive(w, mask);
+    return true;
+}
+
 MG_HANDLER(mg__op_block_join)
 {
-    if (op == w->join_pc)
-        return mg__leaf_arrive(w, mask);
-    return mg__op_block(w, op, mask);
+    const struct mg_op *next;
+    return comes(w, op, mask, &next) ? next : mg__op_block(w, op, mask);
 }
 
 MG_HANDLER(mg__op_loop)
@@ -366,9 +451,8 @@ MG_HANDLER(mg__op_loop)
 
 MG_HANDLER(mg__op_loop_join)
 {
-    if (op == w->join_pc)
-        return mg__leaf_arrive(w, mask);
-    return mg__op_loop(w, op, mask);
+    const struct mg_op *next;
+    return comes(w, op, mask, &next) ? next : mg__op_loop(w, op, mask);
 }
 
 /* Stands before an instruction with a guard. */
@@ -385,6 +469,12 @@ MG_HANDLER(mg__op_jump)
     return op->u.target;
 }
 
+static struct mg_meeting meeting(const struct mg_warp *w, const struct mg_op *op)
+{
+    const struct mg_op *ops = w->frame->code->ops;
+    return (struct mg_meeting){op->d2 >= 0 ? &ops[op->d2] : NULL, op->e >= 0 ? &ops[op->e] : NULL, (uint32_t)op->c};
+}
+
 MG_HANDLER(mg__op_bra)
 {
     uint32_t taken = mask & (mg__pred(w, op->guard) ^ op->invert);
@@ -393,10 +483,10 @@ MG_HANDLER(mg__op_bra)
     if (!taken)
         return op + 1;
     w->worker->by_insn[op->insn].divergent++;
-    const struct mg_op *meet = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
-    bool onward = meet == op + 1; /* those that fall through are there */
+    const struct mg_meeting at = meeting(w, op);
+    bool onward = at.meet == op + 1 || at.inner == op + 1; /* those that fall through are there */
     uint32_t stay = onward ? taken : mask & ~taken;
-    if (!mg__leaf_part(w, meet, mask, stay, onward ? meet : op->u.target))
+    if (!mg__leaf_part(w, &at, mask, stay, onward ? op + 1 : op->u.target))
         return out_of_memory(w, op);
     return onward ? op->u.target : op + 1;
 }
@@ -417,8 +507,8 @@ MG_HANDLER(mg__op_brx)
     if (same == mask)
         return target;
     w->worker->by_insn[op->insn].divergent++;
-    const struct mg_op *meet = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
-    if (!mg__leaf_part(w, meet, mask, same, op))
+    const struct mg_meeting at = meeting(w, op);
+    if (!mg__leaf_part(w, &at, mask, same, op))
         return out_of_memory(w, op);
     return target;
 }
@@ -484,7 +574,7 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
         return NULL;
     }
     copy_params(frame, callee->formal, w->frame, site->args, site->arg_sizes, site->nargs, mask);
-    int32_t at = new_join(w, op + 1, mask, current(w)->join);
+    int32_t at = new_join(w, op + 1, 0, mask, current(w)->join);
     if (at < 0)
         return out_of_memory(w, op);
     w->joins.at[at].callee = frame;
@@ -495,7 +585,7 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
         /* A guarded or indirect call: the other lanes run by themselves and meet the callers behind the call, or make
          * their own call first. */
         const struct mg_op *others = op->a >= 0 ? op : op + 1; /* indirect: back here */
-        int32_t meet = new_join(w, op + 1, s->mask, s->join);
+        int32_t meet = new_join(w, op + 1, 0, s->mask, s->join);
         if (meet < 0)
             return out_of_memory(w, op);
         w->joins.at[at].parent = meet;
