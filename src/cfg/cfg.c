@@ -361,7 +361,8 @@ enum mg_status mg__cfg_build(const struct mg_ptx_func *func, struct mg_cfg **res
     if (!cfg)
         return MG_ERR_NOMEM;
     struct builder b = {.func = func, .cfg = cfg};
-    bool ok = func->ninsns == 0 || (make_blocks(&b) && make_edges(&b) && dominators(&b) && post_dominators(&b) && meetings(&b));
+    bool ok = func->ninsns == 0 ||
+              (make_blocks(&b) && make_edges(&b) && dominators(&b) && post_dominators(&b) && meetings(&b));
     mg__arena_free(&b.temp);
     if (!ok) {
         mg__cfg_free(cfg);

@@ -7,8 +7,8 @@
  * trap, or that never end, do not count: a check that traps keeps nobody apart. Within code that only traps or never
  * ends, traps lead to the virtual exit, and so does the last block of an endless loop, so that every block has an
  * ipdom. Nor, in a kernel, do ways out of it before its end: if (p) { if (q) return; } sends the others on together.
- * Before that, lanes meet at the branch's inner block, if it has one (inner.c): lanes that go on to a block which `leaves`
- * are waited for no more in regions that are deeper than it.
+ * Before that, lanes meet at the branch's inner block, if it has one (inner.c): lanes that go on to a block which
+ * `leaves` are waited for no more in regions that are deeper than it.
  * A function without instructions has no blocks.
  */
 #ifndef MG_CFG_H
@@ -25,7 +25,7 @@ struct mg_cfg_block {
     uint32_t npred;
     uint32_t idom;            /* immediate dominator; the entry's and an unreachable block's is itself */
     uint32_t ipdom;           /* immediate post-dominator, or MG_CFG_EXIT */
-    uint32_t meet;            /* of a branch: where all its lanes meet: the first of its post-dominators out of its region */
+    uint32_t meet;            /* of a branch: where all its lanes meet, its first post-dominator out of its region */
     uint32_t inner;           /* where those meet that come there; MG_CFG_EXIT: it has none */
     uint32_t depth;           /* how many regions it is in, between a branch and its inner block */
     bool reachable, loop_head;

@@ -1,14 +1,15 @@
 /* inner.c - where lanes meet that come to one block on several ways while others pass it by.
  *
  * if (a || b) T: lanes that `a` sends to T and those that `b` sends there run it together, though what follows `if` is
- * where all lanes of the first branch meet. ptxas gives T a barrier of its own (BSSY at the first branch, BSYNC before T),
- * which lanes leave (BREAK) that can no more come to T. So it does for what follows if (a) { if (b) break; } in a loop.
+ * where all lanes of the first branch meet. ptxas gives T a barrier of its own (BSSY at the first branch, BSYNC before
+ * T), which lanes leave (BREAK) that can no more come to T. So it does for what follows if (a) { if (b) break; } in a
+ * loop.
  *
  * Which blocks have one was found from what ptxas 13.0 makes of some 35 kernels for sm_90: of the blocks to which a
  * branch is the immediate dominator, that have two ways in, and are not where all meet, the last one. Its region, the
  * blocks from the branch to it, holds others or lies in them, and crosses none. There is none where the two are not in
- * the same loop, where a loop in the region has another way out than into it, or where the block leads out of the kernel
- * and the branch's other lanes stay.
+ * the same loop, where a loop in the region has another way out than into it, or where the block leads out of the
+ * kernel and the branch's other lanes stay.
  */
 #include "cfg/cfg_priv.h"
 
@@ -17,13 +18,13 @@ enum { MOST_STEPS = 1 << 24 }; /* hostile text */
 
 struct search {
     struct mg_cfg *cfg;
-    const bool *unfit;           /* by block: only traps, or only ends: nobody meets there */
-    uint32_t *loop;              /* by block: the head of the innermost loop that it is in, or NONE */
-    uint32_t *region;            /* by block: the branch of the innermost region that it is in, or NONE */
-    uint32_t *child, *sibling;   /* by block: the last block that it is the dominator of; the one before */
-    uint32_t *first, *last;      /* by block: its number in the tree of dominators, and the last one below it */
-    uint32_t *round, now;        /* by block: of the walk that came there */
-    uint32_t *queue, count;      /* blocks that the walk came to */
+    const bool *unfit;         /* by block: only traps, or only ends: nobody meets there */
+    uint32_t *loop;            /* by block: the head of the innermost loop that it is in, or NONE */
+    uint32_t *region;          /* by block: the branch of the innermost region that it is in, or NONE */
+    uint32_t *child, *sibling; /* by block: the last block that it is the dominator of; the one before */
+    uint32_t *first, *last;    /* by block: its number in the tree of dominators, and the last one below it */
+    uint32_t *round, now;      /* by block: of the walk that came there */
+    uint32_t *queue, count;    /* blocks that the walk came to */
     uint32_t steps;
 };
 
@@ -93,7 +94,7 @@ static void find_loops(struct search *s)
     }
 }
 
-/* Whether all lanes that come to the block, and do not leave the kernel on their way, come to where the branch's meet. */
+/* Whether lanes that come to the block, and do not leave the kernel behind it, come to where all the branch's meet. */
 static bool leads_on(struct search *s, uint32_t branch, uint32_t block)
 {
     const struct mg_cfg *cfg = s->cfg;

@@ -69,8 +69,8 @@ static bool arm_fits(struct walk *w, uint32_t at, uint32_t meet, unsigned depth)
 static bool arms_fit(struct walk *w, uint32_t branch, unsigned depth)
 {
     const struct mg_engine_op *op = &w->g->p->ops[branch];
-    return depth <= MG_GEN_LEVELS && op->meet >= 0 && !(op->effects & MG_ENGINE_INNER) && arm_fits(w, branch + 1, (uint32_t)op->meet, depth) &&
-           arm_fits(w, op->target, (uint32_t)op->meet, depth);
+    return depth <= MG_GEN_LEVELS && op->meet >= 0 && !(op->effects & MG_ENGINE_INNER) &&
+           arm_fits(w, branch + 1, (uint32_t)op->meet, depth) && arm_fits(w, op->target, (uint32_t)op->meet, depth);
 }
 
 void mg__gen_regions(struct mg_gen *g)

@@ -244,8 +244,8 @@ struct mg_engine_warp {
     uint32_t point;                    /* where it left */
     int32_t slice;                     /* loops may go on while it is not negative */
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
-    uint32_t nested;                   /* its lanes may be waited for at an INNER block: `some` begins neither such a one nor one
-                                        * that is LEFT */
+    uint32_t nested;                   /* of `some`: its lanes may be waited for at an INNER block, and it begins none,
+                                        * nor one that is LEFT */
     uint64_t tag;                      /* its number in the block, as in a note */
     /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other, or as they were
      * before, by calls->load or store, before it looks at them again; `line` is what was found (enum mg_engine_lie), or

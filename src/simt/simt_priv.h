@@ -349,7 +349,7 @@ struct mg_join {
     uint32_t since; /* w->choices when a lane last came */
     bool rested;    /* its block has been parked meanwhile, and others have run */
     bool nested;    /* it has a level, or one around it in its frame has */
-    uint32_t level; /* of a branch's inner block (cfg.h): regions that it is in, its own included; 0: of another place */
+    uint32_t level; /* of a branch's inner block (cfg.h): how many regions it is in, its own included; 0: elsewhere */
     int32_t parent;
     int32_t next_free;
     bool live;

@@ -5,8 +5,8 @@
  * Two shortcuts keep loops flat: a leaf whose join is already the branch's post-dominator needs no second one, and
  * lanes whose way starts at the join arrive at once.
  *
- * A branch that has an inner block (cfg.h) makes a join there, too, within the other one. Lanes that come to a block out of
- * its region are expected there no more.
+ * A branch that has an inner block (cfg.h) makes a join there, too, within the other one. Lanes that come to a block
+ * out of its region are expected there no more.
  *
  * A call is a join as well: the lanes that make it meet at the instruction behind it. Only `ret` arrives there.
  *
@@ -267,8 +267,8 @@ static void complete(struct mg_warp *w, int32_t at)
     *current(w) = met(w, at);
 }
 
-/* The leaf's lanes begin a block out of regions that they were in, or at which some of them meet: joins within those that
- * still wait for them wait no more. False: no memory. */
+/* The leaf's lanes begin a block out of regions that they were in, or at which they meet: what waits for them within
+ * does so no more. False: no memory. */
 static bool leave(struct mg_warp *w, const struct mg_op *block)
 {
     int32_t at = current(w)->join, end = at;

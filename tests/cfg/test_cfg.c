@@ -160,6 +160,64 @@ static void ways_out_of_kernels(void **state)
     }
 }
 
+/* Blocks to which some lanes come on several ways; what a device does is in tests/hardware/meets.cu and returns.cu. */
+static void lanes_that_meet_before_others(void **state)
+{
+    static const struct {
+        const char *body;
+        uint32_t branch, inner, meet;
+        const char *leaves; /* blocks that lanes come to out of the region */
+    } cases[] = {
+        /* if (p || q) T */
+        {"@p bra T;\n" WORK "@!q bra E;\nT:\n" WORK "E:\n" WORK "ret;", 0, 2, 3, "3"},
+        /* if (p && q) T else U */
+        {"@!p bra U;\n" WORK "@!q bra U;\n" WORK "bra E;\nU:\n" WORK "E:\n" WORK "ret;", 0, 3, 4, "2"},
+        /* if (p && q) T: the second condition's lanes meet where all do */
+        {"@!p bra E;\n" WORK "@!q bra E;\n" WORK "E:\n" WORK "ret;", 0, MG_CFG_EXIT, 3, ""},
+        /* do { if (p) { if (q) break; } T } while (p) */
+        {"L:\n@!p bra T;\n" WORK "@q bra E;\nT:\n" WORK "@p bra L;\nE:\n" WORK "ret;", 0, 2, 3, "3"},
+        /* while (p || q) T, whose second condition all pass that end it: that is within, and does not count */
+        {"bra H;\nT:\n" WORK "H:\n@p bra T;\n" WORK "@q bra T;\n" WORK "ret;", 2, 1, 4, "4"},
+        /* of two blocks the last */
+        {"@p bra B;\n@q bra T;\nbra U;\nB:\n@p bra T;\n@!q bra E;\nbra U;\nT:\n" WORK "U:\n" WORK "E:\n" WORK "ret;",
+         0, 7, 8, "8"},
+        /* a way out of the kernel, which is none of those that stay */
+        {"@p bra A;\n" WORK "@q bra R;\nA:\n@p bra B;\n" WORK "@q bra R;\nB:\n@p bra C;\n" WORK "C:\n" WORK
+         "ret;\nR:\n" WORK "ret;",
+         0, MG_CFG_EXIT, 2, ""},
+        /* a loop with a way out of its own */
+        {"@!p bra T;\nL:\n@q bra E;\n" WORK "@p bra L;\n" WORK "T:\n" WORK "E:\n" WORK "ret;", 0, MG_CFG_EXIT, 5, ""},
+        /* out of a loop on two ways */
+        {"L:\n@p bra T;\n" WORK "@q bra T;\n" WORK "@!p bra L;\n" WORK "bra E;\nT:\n" WORK "E:\n" WORK "ret;", 0,
+         MG_CFG_EXIT, 5, ""},
+    };
+    (void)state;
+    for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct built b = build(cases[k].body);
+        struct mg_strbuf leaves = {0};
+        assert_true(mg__strbuf_append(&leaves, "", 0));
+        for (uint32_t i = 0; i < b.cfg->nblocks; i++)
+            if (b.cfg->blocks[i].leaves)
+                mg__strbuf_printf(&leaves, "%s%u", leaves.count ? " " : "", i);
+        const struct mg_cfg_block *branch = &b.cfg->blocks[cases[k].branch];
+        if (branch->inner != cases[k].inner || branch->meet != cases[k].meet || strcmp(leaves.at, cases[k].leaves) != 0)
+            fail_msg("case %u: %d, %d, left at %s", k, (int)branch->inner, (int)branch->meet, leaves.at);
+        mg__strbuf_free(&leaves);
+        drop(&b);
+    }
+    /* One within another, and lanes that leave both: if (p || (q && (p || q))) T else U, in parts */
+    struct built b = build("@p bra T;\n" WORK "@!q bra U;\n@p bra B;\n" WORK "@q bra C;\n@!p bra U;\nB:\n" WORK
+                           "C:\n" WORK "T:\n" WORK "bra E;\nU:\n" WORK "E:\n" WORK "ret;");
+    assert_int_equal(b.cfg->blocks[0].inner, 7);
+    assert_int_equal(b.cfg->blocks[2].inner, 6);
+    assert_int_equal(b.cfg->blocks[2].depth, 1);
+    assert_int_equal(b.cfg->blocks[4].depth, 2);
+    assert_int_equal(b.cfg->blocks[5].depth, 2);
+    assert_int_equal(b.cfg->blocks[6].depth, 1);
+    assert_true(b.cfg->blocks[8].leaves && b.cfg->blocks[8].depth == 0);
+    drop(&b);
+}
+
 static void traps_keep_nobody_apart(void **state)
 {
     (void)state;
@@ -374,6 +432,7 @@ int main(void)
         cmocka_unit_test(endless_loops),
         cmocka_unit_test(guarded_ends),
         cmocka_unit_test(ways_out_of_kernels),
+        cmocka_unit_test(lanes_that_meet_before_others),
         cmocka_unit_test(traps_keep_nobody_apart),
         cmocka_unit_test(unreachable_code),
         cmocka_unit_test(branch_tables),

@@ -372,6 +372,7 @@ struct maker {
     bool plain;
     unsigned lates, waits, choices; /* so far */
     unsigned number;       /* what $# stands for */
+    bool leaves;           /* lanes may leave the loop, or its round, by themselves */
 };
 
 static unsigned pick(struct maker *m, unsigned n)
@@ -553,6 +554,11 @@ static void jump_table(struct maker *m, struct mg_strbuf *t)
     mg__strbuf_printf(t, "\nJ%u: }", l);
 }
 
+static void condition(struct maker *m, struct mg_strbuf *t)
+{
+    expand(m, t, pick(m, 2) ? "not.pred %pc, $P;" : "setp.lt.s32 %pc, $r, $s;");
+}
+
 /* `together`: all threads of the block come by here. */
 static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned n, unsigned depth, bool together,
                       bool loop)
@@ -566,8 +572,15 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             if (uniform)
                 mg__strbuf_printf(&t, "and.b32 %%y0, %%u, %u; setp.ne.u32 %%pc, %%y0, 0;", 1u << pick(m, 3));
             else
-                expand(m, &t, pick(m, 2) ? "not.pred %pc, $P;" : "setp.lt.s32 %pc, $r, $s;");
+                condition(m, &t);
             s = new_stmt(m, STMT_IF, &t);
+            if (pick(m, 3) == 0) {
+                uniform = false;
+                condition(m, &t);
+                s->second = mg__arena_strdup(&m->p->arena, t.at);
+                s->either = pick(m, 2);
+                mg__strbuf_free(&t);
+            }
             make_list(m, s, 0, 1 + pick(m, 4), depth - 1, together && uniform, loop);
             if (pick(m, 2))
                 make_list(m, s, 1, 1 + pick(m, 3), depth - 1, together && uniform, loop);
@@ -580,7 +593,10 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
                     mg__strbuf_printf(&t, " add.u32 %%l%u, %%y0, 1; mov.u32 %%c%u, 0;", depth, depth);
             s = new_stmt(m, STMT_LOOP, &t);
             s->test_first = pick(m, 2);
+            const bool leaves = m->leaves;
+            m->leaves = !(together && uniform);
             make_list(m, s, 0, 2 + pick(m, 6), depth - 1, together && uniform, true);
+            m->leaves = leaves;
             s->list[1].count = 0;
         } else if (what == 7 && together && !m->exits) {
             expand(m, &t, choose(m, whole_warp, MG_COUNT(whole_warp)));
@@ -603,6 +619,9 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
         } else if (what == 21 && m->choices < CHOICES) {
             m->number = m->choices++;
             s = line(m, chosen[pick(m, MG_COUNT(chosen))]);
+        } else if (what >= 22 && what < 25 && m->leaves) {
+            condition(m, &t);
+            s = new_stmt(m, pick(m, 2) ? STMT_BREAK : STMT_CONTINUE, &t);
         } else if (what == 11 && pick(m, 3) == 0) {
             jump_table(m, &t);
             s = new_stmt(m, STMT_LINE, &t);

@@ -10,7 +10,7 @@
 
 enum { MOST_LATES = 6, MOST_WAITS = 3 }; /* of a program: values that are set late, and waits */
 
-enum stmt_kind { STMT_LINE, STMT_IF, STMT_LOOP };
+enum stmt_kind { STMT_LINE, STMT_IF, STMT_LOOP, STMT_BREAK, STMT_CONTINUE };
 struct stmt {
     uint8_t kind;
     bool off;    /* taken away, with all that is in it */
@@ -18,7 +18,9 @@ struct stmt {
     bool test_first;
     bool stays;  /* what stands behind it in its list needs it: it goes with the list alone */
     unsigned id; /* of its labels */
-    char *head;  /* LINE: the instructions; IF: what sets %pc; LOOP: what sets its counter and limit */
+    char *head;  /* LINE: the instructions; IF, BREAK, CONTINUE: what sets %pc; LOOP: what sets its counter and limit */
+    char *second; /* IF: another condition, looked at where the first is false, if `either`, or else true; NULL: none */
+    bool either;
     MG_VEC(struct stmt *) list[2];
 };
 struct program {

@@ -3,11 +3,29 @@
  */
 #include "program.h"
 
-/* `level`: depth left, as make_list had it. */
-static void put(const struct stmt *s, unsigned level, struct mg_strbuf *t)
+/* Where lanes for which the IF's condition holds begin, and others do not come. */
+static void put_conditions(const struct stmt *s, const char *other, struct mg_strbuf *t)
+{
+    if (s->second && s->either)
+        mg__strbuf_printf(t, "%s\n@%%pc bra THEN%u;\n%s\n@!%%pc bra %s%u;\nTHEN%u:\n", s->head, s->id, s->second, other,
+                          s->id, s->id);
+    else if (s->second)
+        mg__strbuf_printf(t, "%s\n@!%%pc bra %s%u;\n%s\n@!%%pc bra %s%u;\n", s->head, other, s->id, s->second, other,
+                          s->id);
+    else
+        mg__strbuf_printf(t, "%s\n@!%%pc bra %s%u;\n", s->head, other, s->id);
+}
+
+/* `level`: depth left, as make_list had it; `around`: the loop that it is in, or NULL. */
+static void put(const struct stmt *s, unsigned level, const struct stmt *around, struct mg_strbuf *t)
 {
     if (s->off)
         return;
+    if (s->kind == STMT_BREAK || s->kind == STMT_CONTINUE) {
+        if (around)
+            mg__strbuf_printf(t, "%s\n@%%pc bra %s%u;\n", s->head, s->kind == STMT_BREAK ? "END" : "NEXT", around->id);
+        return;
+    }
     if (s->kind == STMT_LINE) {
         mg__strbuf_printf(t, "%s\n", s->head);
         return;
@@ -15,20 +33,22 @@ static void put(const struct stmt *s, unsigned level, struct mg_strbuf *t)
     bool branch = s->kind == STMT_IF && !s->bare, loop = s->kind == STMT_LOOP && !s->bare,
          other = branch && s->list[1].count;
     if (branch)
-        mg__strbuf_printf(t, "%s\n@!%%pc bra %s%u;\n", s->head, other ? "ELSE" : "END", s->id);
+        put_conditions(s, other ? "ELSE" : "END", t);
+    if (s->kind == STMT_LOOP)
+        around = s->bare ? NULL : s;
     if (loop)
         mg__strbuf_printf(t, "%s\nLOOP%u:\n", s->head, s->id);
     if (loop && s->test_first)
         mg__strbuf_printf(t, "setp.ge.u32 %%pc, %%c%u, %%l%u;\n@%%pc bra END%u;\n", level, level, s->id);
     for (size_t i = 0; i < s->list[0].count; i++)
-        put(s->list[0].at[i], level - 1, t);
+        put(s->list[0].at[i], level - 1, around, t);
     if (other) {
         mg__strbuf_printf(t, "bra END%u;\nELSE%u:\n", s->id, s->id);
         for (size_t i = 0; i < s->list[1].count; i++)
-            put(s->list[1].at[i], level - 1, t);
+            put(s->list[1].at[i], level - 1, around, t);
     }
     if (loop) {
-        mg__strbuf_printf(t, "add.u32 %%c%u, %%c%u, 1;\n", level, level);
+        mg__strbuf_printf(t, "NEXT%u:\nadd.u32 %%c%u, %%c%u, 1;\n", s->id, level, level);
         if (s->test_first)
             mg__strbuf_printf(t, "bra LOOP%u;\n", s->id);
         else
@@ -209,7 +229,7 @@ bool program_text(const struct program *p, struct mg_strbuf *t)
     put(&(struct stmt){.kind = STMT_IF,
                        .bare = true,
                        .list = {{p->root->list[0].at, p->root->list[0].count, p->root->list[0].capacity}}},
-        p->depth + 1, &body);
+        p->depth + 1, NULL, &body);
     bool good = mg__strbuf_printf(&body, "\n");
     read_names(body.at ? body.at : "", &n);
     declare(&n, t);

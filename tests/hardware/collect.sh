@@ -6,7 +6,7 @@
 # Run from the repository's root on a machine with an H100, nvcc, ncu and python3. OUT gets counters.json (what the tests
 # compare with: copy it over tests/hardware/counters.json) and log.txt. SECONDS bounds lanes.cu, whose launches come in the
 # order of their worth (150 unless given). WHAT is what to do, in that order: natural, instructions (natural.cu by machine
-# instruction), vectors, copies, returns, fresh (time_fresh.cu), passes, lanes, examples; all of them unless given.
+# instruction), vectors, copies, returns, meets, fresh (time_fresh.cu), passes, lanes, examples; all of them unless given.
 # counters.json is written anew after each, so that what was finished is there when the rest is cut off. A program that fails
 # is named in log.txt and left out.
 #
@@ -111,7 +111,7 @@ main() {
     [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        natural | vectors | copies | orders | parts | returns | passes | lanes) sources+=($here/$what.cu) ;;
+        natural | vectors | copies | orders | parts | returns | meets | passes | lanes) sources+=($here/$what.cu) ;;
         fresh) sources+=($here/time_fresh.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
@@ -127,7 +127,7 @@ main() {
         copies) profile 200 copies "$wanted,$launch" ",$launch" ;;
         orders) profile 200 orders "$wanted,$launch" ",$launch" ;; # into orders.json
         parts) profile 200 parts "$wanted,$launch" ",$launch" ;;    # into parts.json
-        returns) profile 60 returns "$wanted,$launch" ",$launch" ;; # into returns.json
+        returns | meets) profile 60 $what "$wanted,$launch" ",$launch" ;; # into returns.json, meets.json
         fresh) profile 200 time_fresh "$wanted,$launch" ",$launch" ;;
         passes)
             cp $here/passes.txt "$work/passes.in"
