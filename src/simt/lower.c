@@ -414,7 +414,7 @@ static void lower_blocks(struct mg_lower *L, uint32_t insn_base, uint32_t *block
 }
 
 /* Branches get the ops that they go to, where their lanes meet (d2), and before (e, whose level is in c). Blocks get
- * what is left of regions where lanes come out of some (a), and whether some of a branch's meet there before all (b). */
+ * what is left of regions where lanes come out of some (a), and whether a branch's meet there before others (b). */
 static void link_ops(struct mg_lower *L, const uint32_t *block_op)
 {
     const struct mg_cfg *cfg = L->cfg;
