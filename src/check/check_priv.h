@@ -595,14 +595,29 @@ void mg__calls_free(struct mg_check *check);
 /* ---- release.c: for launches whose blocks run in order; where they do not, nothing happens ---- */
 bool mg__releases_begin(struct launch *l, uint64_t nblocks);
 void mg__releases_end(struct launch *l);
+/* KIND_RACE_BLOCKS_WRITE_READ, occurrence.value[0]: where a flag was waited for, what is wrong with it all the same. */
+enum { FLAG_NO_FENCE = 1, FLAG_RAISED_ALONE, FLAG_READ_ALONE };
+struct party { /* who asks or does something: of a block, or a warp of it, if the order between its warps is given */
+    uint64_t block;
+    uint32_t warp;
+    const struct mg_order *order; /* NULL: what any warp of the block knows, it knows */
+};
 void mg__release_fence(struct launch *l, uint64_t block);
-void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, bool stores); /* a store, no atomic */
-void mg__release_take(struct launch *l, uint64_t block, uint64_t address, bool arrives); /* it writes there, too */
-/* In order: how many steps the block has gone, and whether `block` may rely on what `other` did when it had gone
- * `epoch` of them; `loose`: without the fences that the letter asks for, and not by the word at `except` itself. */
+void mg__release_wrote(struct launch *l, const struct party *who); /* it is about to write to global memory */
+void mg__release_publish(struct launch *l, const struct party *who, uint64_t address, bool stores); /* no atomic */
+void mg__release_take(struct launch *l, const struct party *who, uint64_t address, bool arrives); /* it writes, too */
+/* In order: how many steps the block has gone, and whether `who` may rely on what `other` did when it had gone `epoch`
+ * of them; `loose`: without the fences that the letter asks for, and not by the word at `except` itself. `writer`: the
+ * warp of `other` that did it, and 1; 0: any. */
 uint32_t mg__release_steps(const struct launch *l, uint64_t block);
-bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose,
-                        uint64_t except);
+bool mg__release_parts(const struct launch *l); /* some release does not bring what all warps of its block have done */
+struct reliance {
+    uint64_t other;
+    uint32_t writer, epoch, most;
+    bool loose;
+    uint64_t except;
+};
+bool mg__release_relies(struct launch *l, const struct party *who, const struct reliance *of);
 
 /* ---- grid.c ---- */
 bool mg__grid_begin(struct launch *l);
@@ -611,6 +626,8 @@ void mg__grid_end(struct launch *l);
 struct touch {
     uint64_t block, offset;
     const struct site *site;
+    uint32_t warp;                /* of the block, where blocks run in order: struct party */
+    const struct mg_order *order;
     uint8_t bytes;
     bool differs;          /* a write where blocks run in order: of another value than is there */
     uint8_t value;         /* a write elsewhere: mg__grid_value */

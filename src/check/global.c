@@ -61,9 +61,12 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
                         uint64_t offset, bool leaves_unwritten)
 {
     const struct launch *l = w->launch;
+    const struct mg_order *order = l->ordered && !site->async ? mg__watch_block(w, a->block)->order : NULL;
     for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
         uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
         struct touch t = {.block = a->block,
+                          .warp = a->warp,
+                          .order = order,
                           .offset = word,
                           .site = site,
                           .leaves_unwritten = leaves_unwritten,
@@ -130,11 +133,12 @@ static void take(struct launch *l, struct block *b, const struct mg_access *a, c
 {
     if (site->takes)
         mg__flags_take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
+    const struct party who = {a->block, a->warp, site->async ? NULL : b->order};
     uint64_t last = 0; /* taken once more a release is the same */
     for (uint32_t rest = l->releases && site->takes && !site->in_block ? a->mask : 0; rest; rest &= rest - 1) {
         const uint64_t address = a->address[__builtin_ctz(rest)];
         if (address != last)
-            mg__release_take(l, a->block, address, site->writes);
+            mg__release_take(l, &who, address, site->writes);
         last = address;
     }
 }
@@ -147,8 +151,9 @@ static void publish(struct launch *l, struct block *b, const struct mg_access *a
             mg__release_fence(l, a->block);
         }
         mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
+        const struct party who = {a->block, a->warp, site->async ? NULL : b->order};
         for (uint32_t rest = !l->releases || site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
-            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)], !site->atomic);
+            mg__release_publish(l, &who, a->address[__builtin_ctz(rest)], !site->atomic);
     }
 }
 

@@ -88,13 +88,14 @@ void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uin
 void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who);
 /* Words of an access: what there is to know for all of them, and of the last one. */
 struct ordered_words {
-    struct touch touch; /* its `site` and `block` */
+    struct touch touch; /* its `site`, `block`, `warp` and `order` */
     uint64_t entry, wrote, read;      /* wrote, read: the last word's, or those before that were alike in these bits: */
+    uint32_t writer;                  /* of `wrote`, if some release lacks a warp's writes */
     uint64_t same;                    /* all but the site's */
     bool free_of_write, free_of_read; /* no conflict with these */
     bool follows_read; /* a read that this one may stand for */
 };
-void mg__ordered_words_begin(const struct worker *w, const struct mg_access *a, const struct site *site,
+void mg__ordered_words_begin(struct worker *w, const struct mg_access *a, const struct site *site,
                              struct ordered_words *o);
 /* As mg__ordered_touch, of whole words, from the first on while there is nothing to tell: how many. */
 size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_words *o, const uint32_t *words, size_t n);

@@ -362,6 +362,11 @@ static uint32_t relies(const struct mg_order *o, uint32_t warp, uint32_t other)
     return o->partial ? MG_MAX(o->floor, o->known[warp][other]) : o->floor;
 }
 
+bool mg__order_knows(const struct mg_order *o, uint32_t warp, uint32_t other, uint32_t time)
+{
+    return other == warp || time <= relies(o, warp, other);
+}
+
 bool mg__order_apart(const struct mg_order *o, uint32_t barrier, uint32_t warp, uint32_t *other)
 {
     uint32_t met = o->met[barrier & 15];

@@ -216,6 +216,8 @@ static inline struct mg_order_who mg__order_unpack(uint32_t v)
                                  .async = v >> 29 & 1,
                                  .others = v >> 30 & 1};
 }
+/* Whether the warp may rely now on what `other` had done at `time`. */
+bool mg__order_knows(const struct mg_order *order, uint32_t warp, uint32_t other, uint32_t time);
 /* Whether `me`, acting now, may rely on what `who` did at `time`. */
 bool mg__order_before(const struct mg_order *order, uint32_t time, struct mg_order_who who, struct mg_order_who me);
 /* What the warp may rely on now, with the floor in it; and up to what time all asynchronous copies of warp `of` are

@@ -5,32 +5,62 @@
  * for.
  */
 #include "check/grid.h"
+#include "check/watch.h"
 
-/* `except`: loosely, and not by the word at this address. */
-static bool relies(struct launch *l, const struct touch *t, uint64_t entry, uint64_t except)
+/* Of each word the warp of the last block that wrote it, and 1; 0: not known. */
+static inline uint8_t *writers(const struct region *r)
 {
-    uint32_t most = (1u << l->epoch_bits) - 1;
-    return mg__release_relies(l, t->block, block_in(l, entry), (uint32_t)entry & most, most, except != 0, except);
+    return (uint8_t *)r->values; /* which nobody else has a use for where blocks run in order */
 }
 
-static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
+static inline uint8_t writer(const struct touch *t)
+{
+    return t->order && t->warp < 32 ? (uint8_t)(t->warp + 1) : 0;
+}
+
+/* By the party's own knowledge, of what the writer did (0: any warp); `except`: loosely, and not by the word there. */
+static bool relies_on(struct launch *l, const struct party *who, uint64_t entry, uint32_t writer, uint64_t except)
+{
+    const uint32_t most = (1u << l->epoch_bits) - 1;
+    return mg__release_relies(
+        l, who, &(struct reliance){block_in(l, entry), writer, (uint32_t)entry & most, most, except != 0, except});
+}
+
+static bool relies(struct launch *l, const struct touch *t, uint64_t entry, uint32_t writer, uint64_t except)
+{
+    return relies_on(l, &(struct party){t->block, t->warp, t->order}, entry, writer, except);
+}
+
+static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, uint32_t writer, bool write)
 {
     uint64_t block = block_in(l, entry);
     unsigned mine = cell_kind(l, t->site, write), theirs = kind_in(l, entry);
     return l->race && entry && block != t->block >> l->block_shift && kinds_race(mine, theirs) &&
-           !relies(l, t, entry, 0);
+           !relies(l, t, entry, writer, 0);
 }
 
-/* An access to what another block has written: where the reader has waited for a flag of the writer, there is an order,
- * and what it lacks is a fence. */
+/* What is missing, where the reader's block has waited for a flag of the writer's: a fence, or in one of the two blocks
+ * a barrier between the warp that has to do with the flag and the one that reads or writes. 0: they did not wait. */
+static uint32_t missing(struct launch *l, const struct touch *t, uint64_t wrote, uint32_t writer, uint64_t address)
+{
+    const struct party me = {t->block, t->warp, t->order}, all = {.block = t->block};
+    if (relies_on(l, &me, wrote, writer, address))
+        return FLAG_NO_FENCE;
+    if (relies_on(l, &me, wrote, 0, 0))
+        return FLAG_RAISED_ALONE;
+    return relies_on(l, &all, wrote, writer, 0) ? FLAG_READ_ALONE : 0;
+}
+
+/* An access to what another block has written. */
 static void after_write(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
-                        uint64_t wrote)
+                        uint64_t wrote, uint32_t writer)
 {
     struct launch *l = w->launch;
-    struct actor writer = some_thread(block_in(l, wrote) << l->block_shift);
-    uint32_t other = insn_in(l, wrote);
-    if (!t->site->writes && !of_block_scope(l, insn) && !of_block_scope(l, other) &&
-        relies(l, t, wrote, l->regions[object]->address + t->offset))
+    struct actor with = some_thread(block_in(l, wrote) << l->block_shift);
+    uint32_t other = insn_in(l, wrote), why = 0;
+    if (!t->site->writes && !of_block_scope(l, insn) && !of_block_scope(l, other))
+        why = missing(l, t, wrote, writer, l->regions[object]->address + t->offset);
+    if (why)
         mg__tally_note(&w->tally, &(struct occurrence){.kind = KIND_RACE_BLOCKS_WRITE_READ,
                                                        .place = PLACE_GLOBAL,
                                                        .insn = insn,
@@ -38,13 +68,13 @@ static void after_write(struct worker *w, int32_t object, const struct touch *t,
                                                        .object = object,
                                                        .count = 1,
                                                        .who = who,
-                                                       .with = writer,
+                                                       .with = with,
                                                        .offset = t->offset,
                                                        .width = 4,
-                                                       .value = {1}});
+                                                       .value = {why}});
     else
         mg__grid_note(w, l, object, t->offset, 4, cell_kind(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
-                      other, writer, t->differs);
+                      other, with, t->differs);
 }
 
 /* A write to what another block has read. */
@@ -53,7 +83,7 @@ static void after_read(struct worker *w, int32_t object, const struct touch *t, 
 {
     struct launch *l = w->launch;
     struct actor reader = some_thread(block_in(l, read) << l->block_shift);
-    if (!relies(l, t, read, l->regions[object]->address + t->offset))
+    if (!relies(l, t, read, 0, l->regions[object]->address + t->offset))
         mg__grid_note(w, l, object, t->offset, 4, cell_kind(l, t->site, true), insn, who, kind_in(l, read),
                       insn_in(l, read), reader, true);
     else if (l->pedantic)
@@ -90,19 +120,26 @@ static void torn(struct worker *w, int32_t object, const struct touch *t, uint32
 static bool gives_way(struct launch *l, const struct touch *t, uint64_t read)
 {
     return !read || block_in(l, read) == t->block >> l->block_shift || kind_in(l, read) == STRONG_READ ||
-           (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) || relies(l, t, read, 0);
+           (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) ||
+           relies(l, t, read, 0, 0);
 }
 
-static uint64_t entry_now(const struct launch *l, const struct touch *t)
+static uint64_t entry_now(struct launch *l, const struct touch *t)
 {
+    if (t->site->writes)
+        mg__release_wrote(l, &(struct party){t->block, t->warp, t->order});
     const uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
     return entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
 }
 
-void mg__ordered_words_begin(const struct worker *w, const struct mg_access *a, const struct site *site,
+void mg__ordered_words_begin(struct worker *w, const struct mg_access *a, const struct site *site,
                              struct ordered_words *o)
 {
-    *o = (struct ordered_words){.touch = {.block = a->block, .site = site, .bytes = 15},
+    *o = (struct ordered_words){.touch = {.block = a->block,
+                                          .warp = a->warp,
+                                          .order = site->async ? NULL : mg__watch_block(w, a->block)->order,
+                                          .site = site,
+                                          .bytes = 15},
                                 .same = ~(((1ull << w->launch->site_bits) - 1) << w->launch->epoch_bits),
                                 .free_of_write = true,
                                 .free_of_read = true,
@@ -118,17 +155,18 @@ static inline bool alike(const struct ordered_words *o, uint64_t a, uint64_t b)
 
 /* Whether this access may come behind a cell's entries: asked once for all that are alike, as neighbours mostly are,
  * whichever instruction it was. */
-static inline bool may_follow(struct launch *l, struct ordered_words *o, uint64_t wrote, uint64_t read)
+static inline bool may_follow(struct launch *l, struct ordered_words *o, uint64_t wrote, uint32_t writer, uint64_t read)
 {
     const struct touch *t = &o->touch;
     const bool writes = t->site->writes;
-    if (!alike(o, wrote, o->wrote)) {
+    if (!alike(o, wrote, o->wrote) || writer != o->writer) {
         o->wrote = wrote;
-        o->free_of_write = !conflict(l, t, wrote, writes);
+        o->writer = writer;
+        o->free_of_write = !conflict(l, t, wrote, writer, writes);
     }
     if (!alike(o, read, o->read)) {
         o->read = read;
-        o->free_of_read = !writes || !conflict(l, t, read, true);
+        o->free_of_read = !writes || !conflict(l, t, read, 0, true);
         o->follows_read = writes || gives_way(l, t, read);
     }
     return o->free_of_write && o->free_of_read;
@@ -168,23 +206,29 @@ MG_WIDE static bool all_like(uint64_t cell, const uint64_t *cells, const uint64_
 size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_words *o, const uint32_t *words, size_t n)
 {
     uint64_t *const cells = (uint64_t *)r->cells; /* the launch has one worker, so it is memory like any other */
+    const bool parts = mg__release_parts(l);
+    const uint8_t mine = writer(&o->touch);
     size_t done = 0, end;
     for (; done < n; done = end) {
         const uint64_t first = cells[words[done]], wrote = first >> ENTRY_BITS & ENTRY_MASK, read = first & ENTRY_MASK;
         /* An entry that is 0 but for its site's bits may be none in another cell. */
         const uint64_t same = (wrote & o->same ? o->same & ENTRY_MASK : ENTRY_MASK) << ENTRY_BITS |
                               (read & o->same ? o->same & ENTRY_MASK : ENTRY_MASK) | 15ull << 60;
-        if (!is_split(r, words[done]) || (first >> 60 && first >> 60 != 15) || !may_follow(l, o, wrote, read))
+        if (!is_split(r, words[done]) || (first >> 60 && first >> 60 != 15) ||
+            !may_follow(l, o, wrote, parts ? writers(r)[words[done]] : 0, read))
             break;
-        end = done ? done + 1 : n;
-        if (!done && !all_like(first, cells, (const uint64_t *)r->groups, words, n, same))
+        end = done || parts ? done + 1 : n;
+        if (!done && !parts && !all_like(first, cells, (const uint64_t *)r->groups, words, n, same))
             end = 1;
-        while (end < n && !((cells[words[end]] ^ first) & same) && is_split(r, words[end]))
+        while (end < n && (!parts || writers(r)[words[end]] == writers(r)[words[done]]) &&
+               !((cells[words[end]] ^ first) & same) && is_split(r, words[end]))
             end++;
         uint64_t keep, put;
         changes(o, &keep, &put);
         for (size_t i = done; put && i < end; i++)
             cells[words[i]] = (cells[words[i]] & keep) | put;
+        for (size_t i = done; o->touch.site->writes && i < end; i++)
+            writers(r)[words[i]] = mine;
     }
     return done;
 }
@@ -197,6 +241,7 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
     uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
     uint64_t entry = entry_now(l, t);
+    uint8_t *const by = &writers(r)[t->offset / 4];
     bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
     uint64_t block = t->block >> l->block_shift;
     if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) &&
@@ -208,13 +253,14 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
     }
     if (l->race)
         torn(w, object, t, insn, who);
-    if (conflict(l, t, wrote, t->site->writes))
-        after_write(w, object, t, insn, who, wrote);
-    else if (t->site->writes && conflict(l, t, read, true))
+    if (conflict(l, t, wrote, *by, t->site->writes))
+        after_write(w, object, t, insn, who, wrote, *by);
+    else if (t->site->writes && conflict(l, t, read, 0, true))
         after_read(w, object, t, insn, who, read);
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS |
               (t->leaves_unwritten ? 0 : (uint64_t)t->bytes << 60);
+        *by = writer(t);
     } else if (gives_way(l, t, read)) {
         new = (new & ~ENTRY_MASK) | entry;
     }

@@ -84,7 +84,10 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         break;
     case KIND_RACE_BLOCKS_WRITE_READ:
         if (o->value[0])
-            why = "the flag between the two has no fence";
+            why = o->value[0] == FLAG_NO_FENCE ? "the flag between the two has no fence"
+                  : o->value[0] == FLAG_RAISED_ALONE
+                      ? "the warp that raises the flag has not met the one that writes"
+                      : "the warp that waits for the flag has not met the one that reads";
         break;
     case KIND_RACE_CLUSTER:
         first = does(l, o->insn);

@@ -482,3 +482,114 @@ CASE(compact_in_place, ALONE | PEDANTIC)
 {
     compact_in_place<fault><<<6, 32>>>(zeros(192), zeros(6));
 }
+
+/* ---- hand-overs between blocks, by one thread for all of its block ---- */
+/* Each block adds to what the one before it left. */
+template <bool fault> __global__ void raised_alone(int *rows, volatile int *raised)
+{
+    const int b = blockIdx.x, i = threadIdx.x;
+    if (b > 0) {
+        if (i == 0)
+            while (raised[b - 1] == 0) {
+            }
+        __threadfence();
+        __syncthreads();
+    }
+    int mine = i;
+    if (b > 0)
+        mine += rows[(b - 1) * 128 + i]; // EXPECT: race/blocks-write-read
+    rows[b * 128 + i] = mine; // OTHER
+    if (!fault)
+        __syncthreads();
+    if (i == 127) {
+        __threadfence();
+        raised[b] = 1;
+    }
+}
+CASE(raised_alone, 0)
+{
+    raised_alone<fault><<<4, 128>>>(zeros(512), zeros(4));
+}
+
+template <bool fault> __global__ void waited_for_alone(int *row, volatile int *raised, int *out)
+{
+    __shared__ int scale[128];
+    const int b = blockIdx.x, i = threadIdx.x;
+    if (b == 0)
+        row[i] = i; // OTHER
+    scale[i] = i + b;
+    __syncthreads();
+    if (i == 0 && b == 0) {
+        __threadfence();
+        *raised = 1;
+    } else if (i == 0) {
+        while (*raised == 0) {
+        }
+        __threadfence();
+    }
+    if (!fault)
+        __syncthreads();
+    if (b > 0)
+        out[b * 128 + i] = row[i] * scale[127 - i]; // EXPECT: race/blocks-write-read
+}
+CASE(waited_for_alone, 0)
+{
+    waited_for_alone<fault><<<4, 128>>>(zeros(128), zeros(1), zeros(512));
+}
+
+/* A grid's barrier of one's own. */
+template <bool fault> __global__ void barrier_of_one_thread(float *a, float *b, unsigned *came, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int step = 0; step < 4; step++) {
+        float *from = step % 2 ? b : a, *to = step % 2 ? a : b;
+        to[i] = 0.5f * (from[i] + from[(i + 64) % n]); // EXPECT: race/blocks-*
+        if (!fault)
+            __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(came, 1);
+            while (*(volatile unsigned *)came < (step + 1) * gridDim.x) {
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
+}
+CASE(barrier_of_one_thread, 0)
+{
+    barrier_of_one_thread<fault><<<4, 128>>>(zeros<float>(512), zeros<float>(512), zeros<unsigned>(1), 512);
+}
+
+/* Every warp for itself, and waited for all of them; the warp that comes last, told by a counter in shared memory. */
+template <bool fault> __global__ void raised_by_warps(int *rows, unsigned *raised, volatile unsigned *last)
+{
+    __shared__ unsigned came;
+    const int b = blockIdx.x, i = threadIdx.x;
+    if (i == 0)
+        came = 0;
+    __syncthreads();
+    if (b == 0) {
+        rows[i] = i;
+        __threadfence();
+        __syncwarp();
+        if (i % 32 == 0) {
+            atomicAdd(raised, 1);
+            if (atomicAdd(&came, 1) == (fault ? 2 : 3)) {
+                __threadfence();
+                *last = 1;
+            }
+        }
+    } else {
+        if (i == 0)
+            while (b == 1 ? *(volatile unsigned *)raised < 4 : *last == 0) {
+            }
+        __threadfence();
+        __syncthreads();
+        rows[b * 128 + i] = rows[i] + 1; // EXPECT: race/blocks-write-read
+    }
+}
+CASE(raised_by_warps, 0)
+{
+    raised_by_warps<fault><<<3, 128>>>(zeros(384), zeros<unsigned>(1), zeros<unsigned>(1));
+}
