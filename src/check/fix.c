@@ -271,11 +271,11 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
     case KIND_RACE_BLOCKS_WRITE_READ:
     case KIND_RACE_BLOCKS_READ_WRITE:
         if (o->kind == KIND_RACE_BLOCKS_WRITE_READ && o->value[0] == FLAG_RAISED_ALONE)
-            return mg__strbuf_printf(out, "All threads of the block must come to a __syncthreads() between the write and "
-                                          "the fence and flag that publish it.");
+            return mg__strbuf_printf(out, "All threads of the block must come to a __syncthreads() between the write "
+                                          "and the fence and flag that publish it.");
         if (o->kind == KIND_RACE_BLOCKS_WRITE_READ && o->value[0] == FLAG_READ_ALONE)
-            return mg__strbuf_printf(out, "All threads of the block must come to a __syncthreads() between the wait for "
-                                          "the flag and the read.");
+            return mg__strbuf_printf(out, "All threads of the block must come to a __syncthreads() between the wait "
+                                          "for the flag and the read.");
         if (o->kind == KIND_RACE_BLOCKS_WRITE_READ && o->value[0])
             return mg__strbuf_printf(out, "Put a __threadfence() between the write and the flag that publishes it, and "
                                           "another between reading the flag and the read.");

@@ -207,7 +207,7 @@ size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_word
 {
     uint64_t *const cells = (uint64_t *)r->cells; /* the launch has one worker, so it is memory like any other */
     const bool parts = mg__release_parts(l);
-    const uint8_t mine = writer(&o->touch);
+    uint8_t *const by = writers(r), mine = writer(&o->touch);
     size_t done = 0, end;
     for (; done < n; done = end) {
         const uint64_t first = cells[words[done]], wrote = first >> ENTRY_BITS & ENTRY_MASK, read = first & ENTRY_MASK;
@@ -215,20 +215,24 @@ size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_word
         const uint64_t same = (wrote & o->same ? o->same & ENTRY_MASK : ENTRY_MASK) << ENTRY_BITS |
                               (read & o->same ? o->same & ENTRY_MASK : ENTRY_MASK) | 15ull << 60;
         if (!is_split(r, words[done]) || (first >> 60 && first >> 60 != 15) ||
-            !may_follow(l, o, wrote, parts ? writers(r)[words[done]] : 0, read))
+            !may_follow(l, o, wrote, parts ? by[words[done]] : 0, read))
             break;
         end = done || parts ? done + 1 : n;
         if (!done && !parts && !all_like(first, cells, (const uint64_t *)r->groups, words, n, same))
             end = 1;
-        while (end < n && (!parts || writers(r)[words[end]] == writers(r)[words[done]]) &&
-               !((cells[words[end]] ^ first) & same) && is_split(r, words[end]))
+        while (end < n && (!parts || by[words[end]] == by[words[done]]) && !((cells[words[end]] ^ first) & same) &&
+               is_split(r, words[end]))
             end++;
         uint64_t keep, put;
         changes(o, &keep, &put);
-        for (size_t i = done; put && i < end; i++)
-            cells[words[i]] = (cells[words[i]] & keep) | put;
-        for (size_t i = done; o->touch.site->writes && i < end; i++)
-            writers(r)[words[i]] = mine;
+        if (o->touch.site->writes)
+            for (size_t i = done; i < end; i++) {
+                cells[words[i]] = (cells[words[i]] & keep) | put;
+                by[words[i]] = mine;
+            }
+        else
+            for (size_t i = done; put && i < end; i++)
+                cells[words[i]] = (cells[words[i]] & keep) | put;
     }
     return done;
 }

@@ -473,13 +473,11 @@ bool mg__release_parts(const struct launch *l)
 
 static bool relies(struct releases *g, const struct party *who, const struct reliance *of)
 {
-    const struct member *me = &g->members[who->block], *m = &g->members[of->other];
+    const struct member *me = &g->members[who->block];
     const uint64_t view = me->fresh.count ? view_of(g, who) : 0;
     const struct direct *d = directly(g, who, of, view);
     if (d->any && (d->upto > of->epoch || (of->epoch == of->most && d->upto >= of->most)))
         return true;
-    if (!m->releases.count || !(me->taken.count || me->fresh.count))
-        return false;
     const uint32_t *known = work_out(g, who, of, view);
     return known && (known[of->other] > of->epoch || (of->epoch == of->most && known[of->other] >= of->most));
 }
@@ -487,13 +485,16 @@ static bool relies(struct releases *g, const struct party *who, const struct rel
 bool mg__release_relies(struct launch *l, const struct party *who, const struct reliance *asked)
 {
     struct releases *g = l->releases;
+    const struct member *me = &g->members[who->block];
+    if (!g->members[asked->other].releases.count || !(me->taken.count || me->fresh.count))
+        return false;
     struct reliance of = *asked;
     bool place = false;
     for (uint64_t at = of.except & ~3ull; of.except && at < (of.except & ~3ull) + 4; at++)
         place |= place_of(l, at, false) != UINT32_MAX;
     of.except = place ? of.except : 0; /* mostly it is a word of data */
     of.writer = 0;
-    if (g->members[who->block].fresh.count)
+    if (me->fresh.count)
         settle_fresh(g, who);
     if (!relies(g, who, &of))
         return false;
