@@ -602,6 +602,10 @@ struct party { /* who asks or does something: of a block, or a warp of it, if th
     uint32_t warp;
     const struct mg_order *order; /* NULL: what any warp of the block knows, it knows */
 };
+static inline struct party mg__party(const struct block *b, const struct mg_access *a, const struct site *site)
+{
+    return (struct party){a->block, a->warp, site->async ? NULL : b->order};
+}
 void mg__release_fence(struct launch *l, uint64_t block);
 void mg__release_wrote(struct launch *l, const struct party *who); /* it is about to write to global memory */
 void mg__release_publish(struct launch *l, const struct party *who, uint64_t address, bool stores); /* no atomic */
@@ -624,10 +628,9 @@ bool mg__grid_begin(struct launch *l);
 void mg__grid_end(struct launch *l);
 /* An access to the 4 bytes at `offset` (a multiple of 4) of the region, `bytes` of them: a bit each. */
 struct touch {
-    uint64_t block, offset;
+    struct party who; /* its warp and order where blocks run in order */
+    uint64_t offset;
     const struct site *site;
-    uint32_t warp;                /* of the block, where blocks run in order: struct party */
-    const struct mg_order *order;
     uint8_t bytes;
     bool differs;          /* a write where blocks run in order: of another value than is there */
     uint8_t value;         /* a write elsewhere: mg__grid_value */

@@ -61,12 +61,10 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
                         uint64_t offset, bool leaves_unwritten)
 {
     const struct launch *l = w->launch;
-    const struct mg_order *order = l->ordered && !site->async ? mg__watch_block(w, a->block)->order : NULL;
+    const struct party who = l->ordered ? mg__party(mg__watch_block(w, a->block), a, site) : (struct party){.block = a->block};
     for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
         uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
-        struct touch t = {.block = a->block,
-                          .warp = a->warp,
-                          .order = order,
+        struct touch t = {.who = who,
                           .offset = word,
                           .site = site,
                           .leaves_unwritten = leaves_unwritten,
@@ -133,7 +131,7 @@ static void take(struct launch *l, struct block *b, const struct mg_access *a, c
 {
     if (site->takes)
         mg__flags_take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
-    const struct party who = {a->block, a->warp, site->async ? NULL : b->order};
+    const struct party who = mg__party(b, a, site);
     uint64_t last = 0; /* taken once more a release is the same */
     for (uint32_t rest = l->releases && site->takes && !site->in_block ? a->mask : 0; rest; rest &= rest - 1) {
         const uint64_t address = a->address[__builtin_ctz(rest)];
@@ -151,7 +149,7 @@ static void publish(struct launch *l, struct block *b, const struct mg_access *a
             mg__release_fence(l, a->block);
         }
         mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
-        const struct party who = {a->block, a->warp, site->async ? NULL : b->order};
+        const struct party who = mg__party(b, a, site);
         for (uint32_t rest = !l->releases || site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
             mg__release_publish(l, &who, a->address[__builtin_ctz(rest)], !site->atomic);
     }

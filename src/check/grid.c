@@ -241,7 +241,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
     _Atomic uint64_t *at = &r->cells[t->offset / 4];
-    uint64_t entry = entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number);
+    uint64_t entry = entry_of(l, cell_kind(l, t->site, t->site->writes), t->who.block, t->site->number);
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
     uint64_t word = t->offset / 4;
     do
@@ -470,7 +470,7 @@ bool mg__grid_touch_lanes(struct worker *w, int32_t object, const struct mg_acce
     struct region *r = l->regions[object];
     const uint64_t entry = entry_of(l, cell_kind(l, site, site->writes), a->block, site->number);
     const unsigned element = site->writes ? mg__element_of(l, a) : 0;
-    struct touch t = {.block = a->block, .offset = UINT64_MAX, .site = site};
+    struct touch t = {.who = {.block = a->block}, .offset = UINT64_MAX, .site = site};
     bool part = false;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);

@@ -88,7 +88,7 @@ void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uin
 void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who);
 /* Words of an access: what there is to know for all of them, and of the last one. */
 struct ordered_words {
-    struct touch touch; /* its `site`, `block`, `warp` and `order` */
+    struct touch touch; /* its `who` and `site` */
     uint64_t entry, wrote, read;      /* wrote, read: the last word's, or those before that were alike in these bits: */
     uint32_t writer;                  /* of `wrote`, if some release lacks a warp's writes */
     uint64_t same;                    /* all but the site's */

@@ -114,7 +114,7 @@ void mg__mixed_touch(struct worker *w, int32_t object, const struct touch *t, ui
     bool strong = t->site->class >= MG_ORDER_STRONG && !t->site->in_block;
     struct mixed_use use = {.object = object,
                             .offset = t->offset,
-                            .block = t->block,
+                            .block = t->who.block,
                             .insn_w = insn,
                             .insn_r = insn,
                             .written = t->site->writes ? t->bytes : 0,

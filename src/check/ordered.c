@@ -15,27 +15,32 @@ static inline uint8_t *writers(const struct region *r)
 
 static inline uint8_t writer(const struct touch *t)
 {
-    return t->order && t->warp < 32 ? (uint8_t)(t->warp + 1) : 0;
+    return t->who.order && t->who.warp < 32 ? (uint8_t)(t->who.warp + 1) : 0;
 }
 
 /* By the party's own knowledge, of what the writer did (0: any warp); `except`: loosely, and not by the word there. */
 static bool relies_on(struct launch *l, const struct party *who, uint64_t entry, uint32_t writer, uint64_t except)
 {
     const uint32_t most = (1u << l->epoch_bits) - 1;
-    return mg__release_relies(
-        l, who, &(struct reliance){block_in(l, entry), writer, (uint32_t)entry & most, most, except != 0, except});
+    struct reliance of = {0, writer, (uint32_t)entry & most, most, except != 0, except};
+    for (uint64_t k = 0; k < 1ull << l->block_shift; k++) { /* which of several it was is not known */
+        of.other = (block_in(l, entry) << l->block_shift) + k;
+        if (mg__release_relies(l, who, &of))
+            return true;
+    }
+    return false;
 }
 
 static bool relies(struct launch *l, const struct touch *t, uint64_t entry, uint32_t writer, uint64_t except)
 {
-    return relies_on(l, &(struct party){t->block, t->warp, t->order}, entry, writer, except);
+    return relies_on(l, &t->who, entry, writer, except);
 }
 
 static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, uint32_t writer, bool write)
 {
     uint64_t block = block_in(l, entry);
     unsigned mine = cell_kind(l, t->site, write), theirs = kind_in(l, entry);
-    return l->race && entry && block != t->block >> l->block_shift && kinds_race(mine, theirs) &&
+    return l->race && entry && block != t->who.block >> l->block_shift && kinds_race(mine, theirs) &&
            !relies(l, t, entry, writer, 0);
 }
 
@@ -43,10 +48,10 @@ static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, ui
  * a barrier between the warp that has to do with the flag and the one that reads or writes. 0: they did not wait. */
 static uint32_t missing(struct launch *l, const struct touch *t, uint64_t wrote, uint32_t writer, uint64_t address)
 {
-    const struct party me = {t->block, t->warp, t->order}, all = {.block = t->block};
-    if (relies_on(l, &me, wrote, writer, address))
+    const struct party all = {.block = t->who.block};
+    if (relies_on(l, &t->who, wrote, writer, address))
         return FLAG_NO_FENCE;
-    if (relies_on(l, &me, wrote, 0, 0))
+    if (relies_on(l, &t->who, wrote, 0, 0))
         return FLAG_RAISED_ALONE;
     return relies_on(l, &all, wrote, writer, 0) ? FLAG_READ_ALONE : 0;
 }
@@ -111,7 +116,8 @@ static void torn(struct worker *w, int32_t object, const struct touch *t, uint32
     }
     uint32_t apart = steps[1] > steps[0] ? steps[1] - steps[0] : steps[0] - steps[1];
     uint64_t block = block_in(l, halves[0]);
-    if (insns[0] != insns[1] && apart <= 1 && block == block_in(l, halves[1]) && block != t->block >> l->block_shift)
+    if (insns[0] != insns[1] && apart <= 1 && block == block_in(l, halves[1]) &&
+        block != t->who.block >> l->block_shift)
         mg__watch_note(w, KIND_RACE_TORN, PLACE_GLOBAL, object, t->offset - 4, 8, insn, insns[0], who,
                        some_thread(block << l->block_shift));
 }
@@ -119,7 +125,7 @@ static void torn(struct worker *w, int32_t object, const struct touch *t, uint32
 /* Whether a read in the cell gives way to this one. */
 static bool gives_way(struct launch *l, const struct touch *t, uint64_t read)
 {
-    return !read || block_in(l, read) == t->block >> l->block_shift || kind_in(l, read) == STRONG_READ ||
+    return !read || block_in(l, read) == t->who.block >> l->block_shift || kind_in(l, read) == STRONG_READ ||
            (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) ||
            relies(l, t, read, 0, 0);
 }
@@ -127,19 +133,16 @@ static bool gives_way(struct launch *l, const struct touch *t, uint64_t read)
 static uint64_t entry_now(struct launch *l, const struct touch *t)
 {
     if (t->site->writes)
-        mg__release_wrote(l, &(struct party){t->block, t->warp, t->order});
-    const uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
-    return entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
+        mg__release_wrote(l, &t->who);
+    const uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->who.block), most);
+    return entry_of(l, cell_kind(l, t->site, t->site->writes), t->who.block, t->site->number) | epoch;
 }
 
 void mg__ordered_words_begin(struct worker *w, const struct mg_access *a, const struct site *site,
                              struct ordered_words *o)
 {
-    *o = (struct ordered_words){.touch = {.block = a->block,
-                                          .warp = a->warp,
-                                          .order = site->async ? NULL : mg__watch_block(w, a->block)->order,
-                                          .site = site,
-                                          .bytes = 15},
+    const struct party who = mg__party(mg__watch_block(w, a->block), a, site);
+    *o = (struct ordered_words){.touch = {.who = who, .site = site, .bytes = 15},
                                 .same = ~(((1ull << w->launch->site_bits) - 1) << w->launch->epoch_bits),
                                 .free_of_write = true,
                                 .free_of_read = true,
@@ -206,7 +209,7 @@ MG_WIDE static bool all_like(uint64_t cell, const uint64_t *cells, const uint64_
 size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_words *o, const uint32_t *words, size_t n)
 {
     uint64_t *const cells = (uint64_t *)r->cells; /* the launch has one worker, so it is memory like any other */
-    const bool parts = mg__release_parts(l);
+    const bool parts = mg__release_parts(l), writes = o->touch.site->writes;
     uint8_t *const by = writers(r), mine = writer(&o->touch);
     size_t done = 0, end;
     for (; done < n; done = end) {
@@ -217,22 +220,19 @@ size_t mg__ordered_words(struct launch *l, struct region *r, struct ordered_word
         if (!is_split(r, words[done]) || (first >> 60 && first >> 60 != 15) ||
             !may_follow(l, o, wrote, parts ? by[words[done]] : 0, read))
             break;
-        end = done || parts ? done + 1 : n;
-        if (!done && !parts && !all_like(first, cells, (const uint64_t *)r->groups, words, n, same))
-            end = 1;
+        end = done + 1;
+        if (!done && !parts && all_like(first, cells, (const uint64_t *)r->groups, words, n, same))
+            end = n;
         while (end < n && (!parts || by[words[end]] == by[words[done]]) && !((cells[words[end]] ^ first) & same) &&
                is_split(r, words[end]))
             end++;
         uint64_t keep, put;
         changes(o, &keep, &put);
-        if (o->touch.site->writes)
-            for (size_t i = done; i < end; i++) {
-                cells[words[i]] = (cells[words[i]] & keep) | put;
+        for (size_t i = done; put && i < end; i++) {
+            cells[words[i]] = (cells[words[i]] & keep) | put;
+            if (writes)
                 by[words[i]] = mine;
-            }
-        else
-            for (size_t i = done; put && i < end; i++)
-                cells[words[i]] = (cells[words[i]] & keep) | put;
+        }
     }
     return done;
 }
@@ -247,7 +247,7 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
     uint64_t entry = entry_now(l, t);
     uint8_t *const by = &writers(r)[t->offset / 4];
     bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
-    uint64_t block = t->block >> l->block_shift;
+    uint64_t block = t->who.block >> l->block_shift;
     if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) &&
         !(t->bytes & old >> 60)) {
         /* other bytes of the same word: not told apart, not a race */

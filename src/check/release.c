@@ -486,7 +486,7 @@ bool mg__release_relies(struct launch *l, const struct party *who, const struct 
 {
     struct releases *g = l->releases;
     const struct member *me = &g->members[who->block];
-    if (!g->members[asked->other].releases.count || !(me->taken.count || me->fresh.count))
+    if (asked->other >= g->nblocks || !g->members[asked->other].releases.count || !(me->taken.count || me->fresh.count))
         return false;
     struct reliance of = *asked;
     bool place = false;

@@ -107,8 +107,6 @@ static bool cluster_done(struct mg_worker *worker, struct mg_cluster *c)
 #define IDLE 4u
 #define IDLE_HELD 4u
 #define SLICES 1024u
-/* Blocks that have short shares beside one another, as long as none waits. */
-#define MIXED 8u
 
 uint64_t mg__executed(const struct mg_worker *worker, uint32_t segment)
 {
@@ -147,7 +145,7 @@ static void run_clusters(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
     while (atomic_load_explicit(&run->stop, memory_order_relaxed) != MG_STOPS_NOW) {
-        bool begin = worker->held == 0 || (worker->parked_last && (!worker->mixed || worker->held < MIXED));
+        bool begin = worker->held == 0 || (worker->parked_last && (!worker->mixed || worker->held < MG_MIXED));
         worker->drained = worker->drained || (begin && !next_cluster(worker));
         if (worker->held == 0 && (worker->drained || !wait_for_room(worker)))
             break;

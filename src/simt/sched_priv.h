@@ -6,6 +6,10 @@
 /* TAKEN: compiled code can go on; WAITS: no warp can run, and some wait for the cluster's barrier */
 enum mg_outcome { MG_BLOCK_DONE, MG_BLOCK_PARKED, MG_BLOCK_STOPPED, MG_BLOCK_TAKEN, MG_BLOCK_WAITS };
 
+/* Blocks that have short shares beside one another (run->mixes). Where more are held, some wait in vain: then one that
+ * may be waited for goes on. */
+#define MG_MIXED 8u
+
 /* sched.c: of a patient launch a block has used up its share, so many slices; `idle`: it only polled. */
 void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices);
 

@@ -4,9 +4,9 @@
  * share without ending is parked. The share is small for a block that seems to wait (its warps poll and nothing else),
  * and so large for any other that few ever use it up; it grows with the blocks that are held, which keeps their number
  * low where none waits. Where an observer looks for what is missing between blocks that may wait for one another
- * (run->mixes), a block is parked where all of it has met and nobody polled since it met last: work that one hands on
- * is often taken by another then. There, and within any block that observers of order follow, a warp's turn ends at the
- * loop behind an atomic operation that may have handed out work.
+ * (run->mixes), a block is parked where all of it has met and nobody polled since it met last, as long as few are held:
+ * work that one hands on is often taken by another then. There, and within any block that observers of order follow, a
+ * warp's turn ends at the loop behind an atomic operation that may have handed out work.
  *
  * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code.
  */
@@ -113,7 +113,8 @@ bool mg__round_over(struct mg_block *b)
     bool look = ++b->rounds % LOOK_ROUNDS == 0;
     worker->due |= look && (mg__stops(worker->run, b->cluster) || mg__run_due(worker) || mg__tier_due(worker));
     b->looked |= r.outside;
-    worker->mixed = worker->run->mixes && !worker->alone && ((r.met && !b->looked) || (r.gave && !r.outside));
+    worker->mixed = worker->run->mixes && !worker->alone && worker->held <= MG_MIXED &&
+                    ((r.met && !b->looked) || (r.gave && !r.outside));
     b->looked &= !r.met;
     if (b->stuck < STUCK && !look && !r.yielded)
         return worker->mixed;

@@ -593,3 +593,34 @@ CASE(raised_by_warps, 0)
 {
     raised_by_warps<fault><<<3, 128>>>(zeros(384), zeros<unsigned>(1), zeros<unsigned>(1));
 }
+
+/* So many accesses, and so many blocks, that a block's number is kept but in part. */
+template <bool fault> __global__ void many_of_both(int *rows, volatile int *raised, int never)
+{
+    const int b = blockIdx.x, i = threadIdx.x;
+    if (b > 0) {
+        if (i == 0)
+            while (raised[b - 1] == 0) {
+            }
+        __threadfence();
+        __syncthreads();
+    }
+    int mine = i;
+    if (b > 0)
+        mine += rows[(b - 1) * 64 + i]; // EXPECT: race/blocks-write-read
+    if (never)
+#pragma unroll
+        for (int k = 0; k < 300; k++)
+            raised[k * never + i] = raised[k * never * 3 + mine] + k;
+    rows[b * 64 + i] = mine; // OTHER
+    __syncthreads();
+    if (i == 63) {
+        if (!fault)
+            __threadfence();
+        raised[b] = 1;
+    }
+}
+CASE(many_of_both, 0)
+{
+    many_of_both<fault><<<4000, 64>>>(zeros(4000 * 64), zeros(4000), 0);
+}
