@@ -61,7 +61,9 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
                         uint64_t offset, bool leaves_unwritten)
 {
     const struct launch *l = w->launch;
-    const struct party who = l->ordered ? mg__party(mg__watch_block(w, a->block), a, site) : (struct party){.block = a->block};
+    struct party who = {.block = a->block};
+    if (l->ordered)
+        who = mg__party(mg__watch_block(w, a->block), a, site);
     for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
         uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
         struct touch t = {.who = who,
